@@ -1,0 +1,78 @@
+"""The 118 accelerators that we know, and how to find one by the names that nodes carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from fleet.catalogue.tables import integer, number, rows
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One model. Figures are dense and per GPU; None is unknown."""
+
+    vendor: str  # "NVIDIA", "AMD", …
+    name: str
+    architecture: str
+    launch_year: int | None
+    memory_gib: float | None  # marketing capacity
+    bandwidth_gbs: float | None
+    bf16_tflops: float | None  # FP16 for Pascal, Volta, Turing and Vega
+    fp8_tflops: float | None
+    fp4_tflops: float | None
+    tdp_w: float | None
+    nvlink_domain_size: int | None
+    mig_max: int
+    form_factor: str
+    seen_mib: tuple[int, ...]  # MiB values that nodes report
+    product_labels: tuple[str, ...]
+    gke_labels: tuple[str, ...]
+    karpenter_names: tuple[str, ...]
+    pci_ids: tuple[str, ...]
+    source: str
+    notes: str
+
+    @property
+    def has_bf16(self) -> bool:
+        """Whether the card computes in bfloat16 (Ampere and later, all CDNA)."""
+        return self.architecture not in {"Kepler", "Maxwell", "Pascal", "Volta", "Turing"}
+
+
+def _parts(cell: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in cell.replace("|", ";").split(";") if part.strip())
+
+
+@cache
+def accelerators() -> dict[str, Accelerator]:
+    """All accelerators by catalogue name."""
+    found = {}
+    for row in rows("accelerators.csv"):
+        found[row["model"]] = Accelerator(
+            vendor=row["vendor"],
+            name=row["model"],
+            architecture=row["architecture"],
+            launch_year=integer(row["launch_year"]),
+            memory_gib=number(row["memory_gib"]),
+            bandwidth_gbs=number(row["memory_bandwidth_gbs"]),
+            bf16_tflops=number(row["bf16_dense_tflops"]),
+            fp8_tflops=number(row["fp8_dense_tflops"]),
+            fp4_tflops=number(row["fp4_dense_tflops"]),
+            tdp_w=number(row["tdp_w"]),
+            nvlink_domain_size=integer(row["nvlink_domain_size"]),
+            mig_max=integer(row["mig_max"]) or 0,
+            form_factor=row["form_factor"],
+            seen_mib=tuple(int(v) for v in _parts(row["gfd_memory_mib_seen"]) if v.isdigit()),
+            product_labels=_parts(row["k8s_product_labels"]),
+            gke_labels=_parts(row["gke_accelerator_label"]),
+            karpenter_names=_parts(row["karpenter_gpu_name"]),
+            pci_ids=_parts(row["pci_device_ids"]),
+            source=row["source"],
+            notes=row["notes"],
+        )
+    return found
+
+
+def accelerator(name: str) -> Accelerator | None:
+    """The accelerator of that catalogue name."""
+    return accelerators().get(name)

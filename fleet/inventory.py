@@ -1,0 +1,358 @@
+"""What a cluster holds, as frozen values: the one language between reading, judging and placing.
+
+Three numbers are kept apart everywhere. *Physical*: boards in the machine. *Schedulable*: units
+that the scheduler can hand out (allocatable). *Requested*: units that pods ask for. Cost divides
+by physical, placement fits on schedulable.
+
+``None`` means "the objects do not say" and is shown as unknown, never as 0.
+Everything here can be encoded and decoded with msgspec (``encode`` / ``decode`` below).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+
+class UnitKind(StrEnum):
+    """What one unit of a schedulable resource is."""
+
+    WHOLE = "whole"  # one board (or one passed-through device)
+    MIG = "mig"  # one MIG device
+    SHARE = "share"  # one time slice, MPS client or vendor share of a board
+    PARTITION = "partition"  # one AMD compute partition
+    VGPU = "vgpu"
+    MEMORY = "memory"  # memory units (Aliyun, HAMi, Volcano): not devices
+    CORE = "core"  # core percentage units: not devices
+    DRA = "dra"  # devices offered through ResourceSlices
+    UNCLASSIFIED = "unclassified"  # shown, never summed
+
+
+class Sharing:
+    """Values of ``DeviceGroup.sharing``; ``shared-xN`` and sums with ``+`` are formed from them."""
+
+    WHOLE = "whole"
+    TIME_SLICING = "time-slicing"
+    MPS = "mps"
+    MIG_SINGLE = "mig-single"
+    MIG_MIXED = "mig-mixed"
+    VGPU = "vgpu"
+    PASSTHROUGH = "passthrough"
+    FRACTIONAL = "fractional"
+    AMD_PARTITION = "amd-partition"
+    DRA = "dra"
+    NONE = "none"  # GPU evidence, nothing advertised
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """One resource of a device group, in that resource's own unit."""
+
+    resource: str  # "nvidia.com/gpu", "nvidia.com/mig-1g.5gb", "dra:gpu.nvidia.com"
+    kind: UnitKind
+    capacity: int
+    allocatable: int
+    requested: int = 0
+    memory_mib: int | None = None  # of one unit
+    profile: str | None = None  # "1g.5gb", "cpx_nps4"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceGroup:
+    """The GPUs of one model on one node, with how they are shared."""
+
+    vendor: str  # "nvidia", "amd", "intel", "habana", "google", "aws", or "unknown"
+    model: str | None  # a name of the accelerator catalogue
+    model_source: str  # where the model was read: "label nvidia.com/gpu.product"
+    physical: int | None
+    physical_source: str
+    physical_estimated: bool
+    memory_mib: int | None  # of one board, as the object states it
+    sharing: str
+    replicas: int | None  # sharing factor, None when unknown or not shared
+    units: tuple[Units, ...]
+    unhealthy: int | None = None  # boards withdrawn (capacity minus allocatable, unshared)
+    notes: tuple[str, ...] = ()  # "labels name one model, the node may hold several"
+
+    def units_of(self, kind: UnitKind) -> Iterator[Units]:
+        return (u for u in self.units if u.kind == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    key: str
+    value: str
+    effect: str  # NoSchedule, PreferNoSchedule, NoExecute
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+    seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyLevel:
+    """One level of a node's place, coarse to fine. ``value`` None: the node lacks the label."""
+
+    name: str  # "zone", "block", "rack", "nvlink"
+    key: str  # the label key, or where it was taken from
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    name: str
+    labels: dict[str, str]
+    annotations: dict[str, str]  # an allow-list only
+    taints: tuple[Taint, ...]
+    ready: bool | None
+    cordoned: bool
+    schedulable: bool  # Ready, not cordoned, no start-up or removal taint
+    not_schedulable_reason: str  # "" when schedulable
+    kubelet_version: str
+    instance_type: str
+    pool: str  # node pool by the provider's label, else instance type, else ""
+    region: str
+    zone: str
+    arch: str
+    os: str
+    cpu_allocatable: int  # millicores
+    cpu_requested: int
+    memory_allocatable_mib: int
+    memory_requested_mib: int
+    pods_allocatable: int
+    pods_count: int
+    groups: tuple[DeviceGroup, ...]
+    topology: tuple[TopologyLevel, ...]
+    is_virtual: bool = False
+    is_simulated: bool = False
+    problems: tuple[str, ...] = ()  # odd values, in words
+
+    @property
+    def is_gpu_node(self) -> bool:
+        return bool(self.groups)
+
+    def free(self, units: Units) -> int:
+        """Units that can still be had: never negative, 0 on a node that takes no pods."""
+        return max(0, units.allocatable - units.requested) if self.schedulable else 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeTimes:
+    kind: str  # httpGet, tcpSocket, grpc, exec
+    initial_delay_s: int
+    period_s: int
+    failure_threshold: int
+    timeout_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerProbes:
+    container: str
+    startup: ProbeTimes | None
+    readiness: ProbeTimes | None
+    liveness: ProbeTimes | None
+    wants_gpu: bool
+    ports: int = 0  # number of declared ports: a hint that it serves
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The object that a person knows a pod by: a Deployment, a JobSet, a RayCluster …"""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """Which gang machinery holds a pod or a workload together."""
+
+    system: str  # native, kueue, volcano, kai, coscheduling, lws, none
+    group: str  # name of the PodGroup or queue
+    minimum: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """A pod that asks for a GPU, or runs on a GPU node. Others live only in their node's sums."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str  # "" when not bound
+    phase: str
+    owner: Owner
+    requests: dict[str, int]  # accelerator resources only, the scheduler's arithmetic
+    cpu_milli: int
+    memory_mib: int
+    priority: int
+    priority_class: str
+    preemption_policy: str
+    scheduler: str
+    tolerations: tuple[Toleration, ...]
+    node_selector: dict[str, str]
+    gang: Gang | None
+    state: str  # running, pending, gated, terminating, orphaned, finished
+    claims: tuple[str, ...] = ()  # ResourceClaims by name
+    is_daemon: bool = False
+    is_infrastructure: bool = False  # reservation pods, device plugins …
+    created: datetime | None = None
+    started: datetime | None = None
+    ready: datetime | None = None
+    restarts: int = 0
+    waiting_reason: str = ""  # of PodScheduled=False or a container
+    probes: tuple[ContainerProbes, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_demand(self) -> bool:
+        """Waits for a node: counts as demand, not as use."""
+        return not self.node and self.state in ("pending", "gated")
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """A workload object with a pod template: Deployment, Job, JobSet, LWS, PyTorchJob …"""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    pods_wanted: int | None  # replicas or parallelism, summed over roles
+    gang_size: int | None  # pods needed at the same time; None: unknown; 1: not distributed
+    requests: dict[str, int]  # accelerators of one pod (the largest role)
+    total_requests: dict[str, int]  # of all pods wanted
+    suspended: bool
+    gang: Gang | None
+    scheduler: str
+    labels: dict[str, str]
+    tolerations: tuple[Toleration, ...]
+    node_selector: dict[str, str]
+    topology_keys: tuple[str, ...]  # constraint keys it asks for
+    probes: tuple[ContainerProbes, ...] = ()
+    progress_deadline_s: int | None = None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    namespace: str
+    name: str
+    hard: dict[str, str]  # as written
+    used: dict[str, str]
+    scopes: tuple[str, ...]
+    created: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClass:
+    name: str
+    value: int
+    preemption_policy: str
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceClass:
+    name: str
+    extended_resource: str  # "" when it maps none
+    drivers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GangObject:
+    """A PodGroup, Kueue queue or similar: kept by group, since four kinds share one plural."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    minimum: int | None
+    topology_keys: tuple[str, ...]
+    conditions: dict[str, str]  # type -> status
+    details: dict[str, str] = field(default_factory=dict)
+
+
+class ReadStatus(StrEnum):
+    """What became of reading one resource. Four different answers."""
+
+    READ = "read"
+    FORBIDDEN = "forbidden"  # 403
+    NOT_SERVED = "not-served"  # 404: not installed
+    NOT_IN_FILE = "not-in-file"  # a file import that does not hold it
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    resource: str  # "nodes", "resourceslices.resource.k8s.io"
+    status: ReadStatus
+    count: int
+    detail: str = ""
+    seconds: float = 0.0
+    resource_version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerVersion:
+    git_version: str  # "v1.36.3-gke.1", "" when unknown
+    major: int | None
+    minor: int | None
+    source: str  # "GET /version", "kubelet versions (the file has no server version)"
+    emulation_minor: int | None = None
+
+    @property
+    def is_known(self) -> bool:
+        return self.minor is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Everything read from one cluster in one sync. Immutable."""
+
+    version: ServerVersion
+    provider: str  # gke, eks, aks, oke, k3s, rke2, openshift, kubeadm …, "" unknown
+    apis: dict[str, tuple[str, ...]] | None
+    """"group/version" -> resources served; None when discovery was not read (files)."""
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...]
+    controllers: tuple[Controller, ...]
+    quotas: tuple[Quota, ...]
+    namespaces: tuple[str, ...]
+    priority_classes: tuple[PriorityClass, ...]
+    device_classes: tuple[DeviceClass, ...]
+    gang_objects: tuple[GangObject, ...]
+    topology_keys: tuple[tuple[str, str], ...]  # (level name, label key), coarse to fine
+    reads: tuple[ReadResult, ...]
+    problems: tuple[str, ...]  # one line for each odd object
+    taken_at: datetime | None
+    other_pods: int = 0  # pods kept only in node sums
+
+    def read(self, resource: str) -> ReadResult | None:
+        """How reading ``resource`` went; None when it was never asked for."""
+        return next((r for r in self.reads if r.resource == resource), None)
+
+    def serves(self, group_version: str, resource: str) -> bool | None:
+        """Whether discovery lists the resource; None when discovery was not read."""
+        if self.apis is None:
+            return None
+        return resource in self.apis.get(group_version, ())
+
+
+def encode(inventory: Inventory) -> bytes:
+    """The value as bytes (msgpack), for a snapshot."""
+    return msgspec.msgpack.encode(inventory)
+
+
+def decode(data: bytes) -> Inventory:
+    """Inverse of ``encode``. Raises ``msgspec.ValidationError`` on foreign bytes."""
+    return msgspec.msgpack.decode(data, type=Inventory)

@@ -1,0 +1,1 @@
+"""Reading clusters: where objects come from and what their fields mean."""

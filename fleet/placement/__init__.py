@@ -1,0 +1,1 @@
+"""Where workloads go: the problem, its solution with a bound, and the reason for each answer."""
