@@ -52,4 +52,5 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     remedy: str = ""
     snippet: str = ""  # YAML or a command to paste
+    costs: str = ""  # what it costs as long as it stays: "24 GPUs held for nothing, 125 GPU-hours"
     source: str = ""  # where the rule comes from
