@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class FrameConfig(AppConfig):
+    name = "planner.frame"
+    label = "frame"

@@ -1,0 +1,200 @@
+"""Clusters, their credentials and their snapshots.
+
+A snapshot is built out of reach and becomes visible by one UPDATE of
+``Cluster.current_snapshot``; it never changes afterwards. Pages and plans read only complete
+snapshots. Rows exist to browse and filter; ``Snapshot.value`` is the whole for the engine.
+"""
+
+from __future__ import annotations
+
+import uuid
+import zlib
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from fleet import inventory as fleet_inventory
+from planner.accounts.models import Team, User
+
+
+class ClusterQuerySet(models.QuerySet["Cluster"]):
+    def visible_to(self, user: Any) -> ClusterQuerySet:
+        """Clusters of the user's teams; none for anybody else."""
+        return self.filter(team__in=Team.objects.visible_to(user))
+
+
+class Cluster(models.Model):
+    """One Kubernetes API server, or a fleet file that stands for one."""
+
+    class Source(models.TextChoices):
+        FILE = "file", _("File from kubectl")
+        KUBECONFIG = "kubeconfig", _("Live, by kubeconfig")
+        FIELDS = "fields", _("Live, by address and token")
+        IN_CLUSTER = "in-cluster", _("Live, this cluster's service account")
+        DEMO = "demo", _("Synthetic demo fleet")
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="clusters")
+    name = models.SlugField(max_length=63)
+    description = models.CharField(max_length=200, blank=True)
+    source = models.CharField(max_length=12, choices=Source)
+    server = models.CharField(max_length=300, blank=True)  # address, no secret
+    sync_interval_s = models.PositiveIntegerField(default=0)  # 0: by hand only
+    next_sync_at = models.DateTimeField(null=True, db_index=True)
+    paused_reason = models.CharField(max_length=200, blank=True, default="")
+    failures = models.PositiveSmallIntegerField(default=0)  # in a row, for the back-off
+    current_snapshot = models.ForeignKey(
+        "Snapshot", on_delete=models.RESTRICT, null=True, related_name="+"
+    )
+    version = models.PositiveIntegerField(default=1)  # lost-update protection
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ClusterQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name",)
+        constraints = [
+            models.UniqueConstraint(fields=["team", "name"], name="inventory_cluster_name_in_team")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_live(self) -> bool:
+        return self.source in (self.Source.KUBECONFIG, self.Source.FIELDS, self.Source.IN_CLUSTER)
+
+
+class ClusterCredential(models.Model):
+    """The sealed access of one cluster, in a table that no page and no export reads."""
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="credential")
+    sealed = models.BinaryField()
+    fingerprint = models.CharField(max_length=40)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"credential of cluster {self.cluster_id}"
+
+
+class SnapshotQuerySet(models.QuerySet["Snapshot"]):
+    def visible_to(self, user: Any) -> SnapshotQuerySet:
+        """Complete snapshots of the user's clusters."""
+        return self.filter(cluster__team__in=Team.objects.visible_to(user), is_complete=True)
+
+    def current(self) -> SnapshotQuerySet:
+        """The snapshots that their clusters show now."""
+        return self.filter(
+            pk__in=Cluster.objects.exclude(current_snapshot=None).values("current_snapshot")
+        )
+
+
+class Snapshot(models.Model):
+    """Everything read from one cluster in one sync. Counts: None is unknown."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="snapshots")
+    number = models.PositiveIntegerField()
+    is_complete = models.BooleanField(default=False)
+    taken_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    read_seconds = models.FloatField(default=0)
+    job_id = models.BigIntegerField(null=True)
+    value = models.BinaryField()  # zlib of fleet.inventory.encode
+
+    kubernetes_version = models.CharField(max_length=60, blank=True)
+    provider = models.CharField(max_length=40, blank=True)
+    node_count = models.PositiveIntegerField(default=0)
+    gpu_node_count = models.PositiveIntegerField(default=0)
+    pod_count = models.PositiveIntegerField(default=0)
+    physical_gpus = models.PositiveIntegerField(null=True)
+    schedulable_gpus = models.PositiveIntegerField(null=True)
+    requested_gpus = models.PositiveIntegerField(null=True)
+    free_gpus = models.PositiveIntegerField(null=True)
+    stranded_gpus = models.PositiveIntegerField(null=True)
+    flagged = models.CharField(max_length=300, blank=True)  # "shrunk by more than half"
+    reads = models.JSONField(default=list)  # one entry a resource: status, count, detail
+    problems = models.JSONField(default=list)  # one line an odd object
+    findings = models.JSONField(default=list)  # the checklist, as of this snapshot
+    verdicts = models.JSONField(default=dict)  # verdict -> count
+
+    objects = SnapshotQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-number",)
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "number"], name="inventory_snapshot_number_in_cluster"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"snapshot {self.number} of cluster {self.cluster_id}"
+
+    def set_inventory(self, inventory: fleet_inventory.Inventory) -> None:
+        self.value = zlib.compress(fleet_inventory.encode(inventory), 3)
+
+    def inventory(self) -> fleet_inventory.Inventory:
+        """The value for the engine."""
+        return fleet_inventory.decode(zlib.decompress(bytes(self.value)))
+
+
+class NodeRow(models.Model):
+    """One node of a snapshot, to browse, sort and filter. ``value`` is the encoded Node."""
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="nodes")
+    name = models.CharField(max_length=253)
+    pool = models.CharField(max_length=253, blank=True)
+    instance_type = models.CharField(max_length=253, blank=True)
+    zone = models.CharField(max_length=253, blank=True)
+    vendor = models.CharField(max_length=40, blank=True)
+    gpu_model = models.CharField(max_length=253, blank=True)  # "" unknown or no GPU
+    sharing = models.CharField(max_length=60, blank=True)
+    is_gpu_node = models.BooleanField(default=False)
+    schedulable = models.BooleanField(default=False)
+    not_schedulable_reason = models.CharField(max_length=300, blank=True)
+    physical = models.PositiveIntegerField(null=True)
+    allocatable = models.PositiveIntegerField(null=True)  # schedulable units of GPU kind
+    requested = models.PositiveIntegerField(null=True)
+    free = models.PositiveIntegerField(null=True)
+    stranded = models.PositiveIntegerField(null=True)
+    unhealthy = models.PositiveIntegerField(null=True)
+    squares = models.CharField(max_length=4000, blank=True)  # state letter of each GPU
+    value = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["snapshot", "name"], name="inventory_node_name_in_snapshot"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["snapshot", "gpu_model", "name"], name="inventory_nodes_by_model")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PodRow(models.Model):
+    """A pod that asks for a GPU or runs on a GPU node."""
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="pods")
+    node_name = models.CharField(max_length=253, blank=True)
+    namespace = models.CharField(max_length=253)
+    name = models.CharField(max_length=253)
+    owner = models.CharField(max_length=300, blank=True)  # "Deployment chat"
+    state = models.CharField(max_length=20)
+    gpu_units = models.PositiveIntegerField(default=0)
+    gpu_resource = models.CharField(max_length=253, blank=True)
+    value = models.BinaryField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["snapshot", "node_name"], name="inventory_pods_by_node"),
+            models.Index(fields=["snapshot", "namespace", "name"], name="inventory_pods_by_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"

@@ -1,0 +1,11 @@
+"""All addresses. Only this file and the settings know every app."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("planner.frame.urls")),
+    path("", include("planner.inventory.urls")),
+    path("", include("planner.plans.urls")),
+    path("account/", include("planner.accounts.urls")),
+    path("jobs/", include("planner.jobs.urls")),
+]
