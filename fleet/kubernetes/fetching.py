@@ -1,0 +1,111 @@
+"""Words shared by everything that reads from a live API server: limits, reasons, patience."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NoReturn
+
+POLL_S = 0.5  # how often a wait looks at its deadline and at "cancel"
+
+
+class Reason(StrEnum):
+    """Why reading a cluster failed. Stored and shown; texts from the cluster never are."""
+
+    ADDRESS = "address"  # refused by the address rules
+    DNS = "dns"
+    REFUSED = "refused"  # nothing answers there
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    UNAUTHORIZED = "unauthorized"  # 401
+    FORBIDDEN = "forbidden"  # 403
+    NOT_FOUND = "not-found"  # 404 for what every API server has
+    TOO_MANY_REQUESTS = "too-many-requests"  # 429
+    SERVER_ERROR = "server-error"  # 5xx
+    REDIRECT = "redirect"
+    EXPIRED = "expired"  # 410, again and again
+    MALFORMED = "malformed"
+    TOO_LARGE = "too-large"
+    CANCELLED = "cancelled"
+
+
+class FetchError(Exception):
+    """Reading failed. code: a Reason. message: what and where. way_out: what to do."""
+
+    def __init__(self, code: Reason, message: str, way_out: str) -> None:
+        super().__init__(f"{message} {way_out}".strip())
+        self.code = code
+        self.message = message
+        self.way_out = way_out
+
+
+@dataclass(frozen=True, slots=True)
+class FetchProgress:
+    """phase: "connect", "discovery", a resource such as "pods", "done". objects: read so far, in
+    all. seconds: since the start."""
+
+    phase: str
+    objects: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Bounds on one fetch. Bytes are counted after decompression."""
+
+    connect_s: float = 10.0
+    silence_s: float = 90.0  # longest wait for the next byte; API servers end a list at 60 s
+    page_bytes: int = 256 * 1024 * 1024
+    total_bytes: int = 8 * 1024 * 1024 * 1024
+    pages: int = 4_000  # per resource
+    objects: int = 1_000_000  # in all
+    tries: int = 3
+    back_off_s: float = 1.0  # doubled with every try
+    retry_after_s: float = 30.0  # longest wait that a server may ask for
+    restarts: int = 2  # of one list, after 410
+
+
+class Patience:
+    """The deadline of one fetch and the wish to cancel it, looked at wherever we wait."""
+
+    def __init__(self, deadline_s: float, cancelled: Callable[[], bool] | None = None) -> None:
+        self._started = time.monotonic()
+        self._deadline_s = deadline_s
+        self._cancelled = cancelled
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    def left(self) -> float:
+        """Seconds that are left; raises FetchError when none are, or when cancelled."""
+        if self._cancelled is not None and self._cancelled():
+            raise FetchError(Reason.CANCELLED, "Reading was cancelled.", "")
+        left = self._deadline_s - self.seconds
+        if left <= 0:
+            raise FetchError(
+                Reason.TIMEOUT,
+                f"Reading the cluster took longer than {self._deadline_s:g} s.",
+                "Look at the load of the API server, or give the sync more time.",
+            )
+        return left
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, but no longer than the deadline and not after a cancel."""
+        until = time.monotonic() + seconds
+        while (rest := until - time.monotonic()) > 0:
+            time.sleep(min(rest, POLL_S, self.left()))
+        self.left()
+
+
+def malformed(where: str, what: str) -> NoReturn:
+    """Raise the FetchError for an answer that an API server does not give."""
+    raise FetchError(
+        Reason.MALFORMED,
+        f"The answer to {where} {what}.",
+        "Check that the address is that of a Kubernetes API server and not of a login page or "
+        "proxy, then sync again.",
+    )

@@ -1,0 +1,275 @@
+"""One careful HTTP connection to one tested address.
+
+It is built on the standard library's `http.client`, which follows no redirect and knows no proxy,
+rather than on the `kubernetes` client: that one follows redirects and proxy variables unless told
+not to, wants the client key as a file for as long as it lives, asks for no compression, and has
+neither a total deadline nor a bound on bytes. Every wait for the network goes through one place
+(`_PatientReader`), which looks at the deadline, at silence and at "cancel".
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import socket
+import ssl
+import time
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+from fleet.kubernetes.address import Target
+from fleet.kubernetes.certificates import CertificateError, tls_context
+from fleet.kubernetes.fetching import (
+    POLL_S,
+    FetchError,
+    FetchLimits,
+    Patience,
+    Reason,
+    malformed,
+)
+from fleet.kubernetes.kubeconfig import ClusterAccess
+
+_CHUNK = 256 * 1024
+# Codes of OpenSSL's X509_verify_cert; texts of our own, since OpenSSL's hold names from outside.
+_VERIFY_TEXT = {
+    10: "its certificate has expired",
+    9: "its certificate is not valid yet",
+    18: "its certificate is self-signed and not the given CA",
+    19: "its certificate was signed by an authority that is not the given CA",
+    20: "its certificate was signed by an authority that is not the given CA",
+    62: "its certificate is for another host name",
+    64: "its certificate is for another IP address",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """status: HTTP status. retry_after: that header as sent, "" if absent. body: decompressed."""
+
+    status: int
+    body: bytes
+    retry_after: str = ""
+
+
+class Connection:
+    """GET requests over one kept-alive connection. Not for use by two threads."""
+
+    def __init__(
+        self, access: ClusterAccess, target: Target, patience: Patience, limits: FetchLimits
+    ) -> None:
+        self._target = target
+        self._patience = patience
+        self._limits = limits
+        self._server_name = access.tls_server_name or target.host
+        self._total_bytes = 0
+        self._socket: socket.socket | None = None
+        self._context: ssl.SSLContext | None = None
+        self._headers = {
+            "Host": target.authority,
+            "User-Agent": "gpu-fleet-planner",
+            "Accept-Encoding": "gzip",
+        }
+        if access.token:
+            self._headers["Authorization"] = f"Bearer {access.token}"
+        if target.scheme == "https":
+            try:
+                self._context = tls_context(
+                    access.ca_pem, access.client_cert_pem, access.client_key_pem
+                )
+            except CertificateError as error:
+                raise FetchError(
+                    Reason.TLS, str(error), "Enter the access to the cluster again."
+                ) from None
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def get(self, path: str, accept: str = "application/json") -> Answer:
+        """The answer to one GET, whatever its status. Raises FetchError."""
+        reused = self._socket is not None
+        try:
+            return self._exchange(path, accept)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            # A server may close an idle connection at any time; that is no failure of this call.
+            self.close()
+            if not reused:
+                raise self._broken(error) from None
+        except OSError as error:
+            self.close()
+            raise self._broken(error) from None
+        try:
+            return self._exchange(path, accept)
+        except OSError as error:
+            self.close()
+            raise self._broken(error) from None
+
+    def _exchange(self, path: str, accept: str) -> Answer:
+        where = path.partition("?")[0]
+        client = http.client.HTTPConnection(self._target.host, self._target.port)
+        client.auto_open = 0
+        if self._socket is None:
+            self._socket = self._dial()
+        client.sock = _PatientSocket(self._socket, self._patience, self._limits.silence_s)
+        try:
+            client.putrequest(
+                "GET", self._target.path + path, skip_host=True, skip_accept_encoding=True
+            )
+            for name, value in {**self._headers, "Accept": accept}.items():
+                client.putheader(name, value)
+            client.endheaders()
+            response = client.getresponse()
+            body = self._body(response, where)
+        except OSError:
+            raise  # RemoteDisconnected is one too; get() knows whether to call again
+        except (http.client.HTTPException, ValueError):
+            self.close()
+            malformed(where, "was cut off or is not HTTP")
+        except BaseException:
+            self.close()
+            raise
+        if response.will_close:
+            self.close()
+        if 300 <= response.status < 400:
+            self.close()
+            raise FetchError(
+                Reason.REDIRECT,
+                f"The server sends {where} on to another address, which is not followed.",
+                "Give the address of the API server itself.",
+            )
+        return Answer(response.status, body, response.getheader("Retry-After") or "")
+
+    def _body(self, response: http.client.HTTPResponse, where: str) -> bytes:
+        encoding = (response.getheader("Content-Encoding") or "identity").strip().lower()
+        if encoding not in ("identity", "gzip"):
+            malformed(where, "has an encoding that was not asked for")
+        inflate = zlib.decompressobj(wbits=31) if encoding == "gzip" else None
+        body = bytearray()
+        while chunk := response.read1(_CHUNK):
+            try:
+                while chunk:
+                    part = inflate.decompress(chunk, _CHUNK) if inflate else chunk
+                    body += part
+                    chunk = inflate.unconsumed_tail if inflate else b""
+                    self._count(len(part), len(body), where)
+            except zlib.error:
+                malformed(where, "is not valid gzip")
+        if response.length or (inflate and body and not inflate.eof):
+            malformed(where, "was cut off")
+        return bytes(body)
+
+    def _count(self, part: int, page: int, where: str) -> None:
+        self._total_bytes += part
+        if page > self._limits.page_bytes or self._total_bytes > self._limits.total_bytes:
+            raise FetchError(
+                Reason.TOO_LARGE,
+                f"The answer to {where} is larger than the limit on what is read.",
+                "Check that the address is that of a Kubernetes API server.",
+            )
+
+    def _dial(self) -> socket.socket:
+        """A connection to the tested address; TLS verifies the name that the user gave."""
+        addresses = (self._target.ip, *self._target.more_ips)
+        for index, ip in enumerate(addresses):
+            wait = min(self._limits.connect_s, self._patience.left())
+            try:
+                plain = socket.create_connection((ip, self._target.port), timeout=wait)
+                break
+            except OSError as error:
+                if index + 1 < len(addresses):
+                    continue
+                raise self._unreachable(error) from None
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._context is None:
+            return plain
+        try:
+            plain.settimeout(min(self._limits.connect_s, self._patience.left()))
+            return self._context.wrap_socket(plain, server_hostname=self._server_name)
+        except ssl.SSLCertVerificationError as error:
+            plain.close()
+            what = _VERIFY_TEXT.get(error.verify_code, "its certificate cannot be verified")
+            raise FetchError(
+                Reason.TLS,
+                f"The server at {self._target.authority} is not trusted: {what}.",
+                "Give the CA certificate of this cluster, and an address that its certificate "
+                "names.",
+            ) from None
+        except TimeoutError as error:
+            plain.close()
+            raise self._unreachable(error) from None
+        except (ssl.SSLError, OSError):
+            plain.close()
+            raise FetchError(
+                Reason.TLS,
+                f"The server at {self._target.authority} does not complete a TLS handshake.",
+                "Check the address and port, and whether the server asks for a client certificate.",
+            ) from None
+
+    def _unreachable(self, error: OSError) -> FetchError:
+        if isinstance(error, TimeoutError):
+            return FetchError(
+                Reason.TIMEOUT,
+                f"{self._target.authority} did not answer within {self._limits.connect_s:g} s.",
+                "Check the address, and that a firewall lets this machine reach it.",
+            )
+        return FetchError(
+            Reason.REFUSED,
+            f"Nothing accepts a connection at {self._target.authority}.",
+            "Check the address and port, and that the API server runs.",
+        )
+
+    def _broken(self, error: OSError) -> FetchError:
+        return FetchError(
+            Reason.TLS if isinstance(error, ssl.SSLError) else Reason.REFUSED,
+            f"The server at {self._target.authority} closed the connection without an answer.",
+            "If it asks for a client certificate, check that it is valid; else sync again.",
+        )
+
+
+class _PatientSocket:
+    """What `http.client` needs of a socket. The connection outlives one response, so close() here
+    does nothing: `Connection` closes it."""
+
+    def __init__(self, real: socket.socket, patience: Patience, silence_s: float) -> None:
+        self._real = real
+        self._patience = patience
+        self._silence_s = silence_s
+
+    def sendall(self, data: Any) -> None:
+        self._real.settimeout(min(self._silence_s, self._patience.left()))
+        self._real.sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_PatientReader(self._real, self._patience, self._silence_s))
+
+    def close(self) -> None:
+        return
+
+
+class _PatientReader(io.RawIOBase):
+    """Bytes from a socket, waiting in small steps."""
+
+    def __init__(self, real: socket.socket, patience: Patience, silence_s: float) -> None:
+        super().__init__()
+        self._real = real
+        self._patience = patience
+        self._silence_s = silence_s
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        silent_since = time.monotonic()
+        while True:
+            self._real.settimeout(min(POLL_S, self._patience.left()))
+            try:
+                return self._real.recv_into(buffer)
+            except TimeoutError:
+                if time.monotonic() - silent_since > self._silence_s:
+                    raise FetchError(
+                        Reason.TIMEOUT,
+                        f"The server fell silent for {self._silence_s:g} s.",
+                        "Look at the load of the API server, then sync again.",
+                    ) from None
