@@ -48,7 +48,7 @@ class Finding:
     question: int  # key of QUESTIONS
     verdict: Verdict
     title: str
-    detail: str
+    detail: str = ""
     evidence: tuple[Evidence, ...] = ()
     remedy: str = ""
     snippet: str = ""  # YAML or a command to paste

@@ -1,0 +1,82 @@
+"""The GPU work of a cluster, one value for each object that a person knows it by: what a pod of it
+asks for, tolerates and selects. Running, waiting and not yet created pods alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fleet.inventory import Node, Pod, Toleration
+from fleet.readiness.finding import Evidence
+from fleet.readiness.subject import Subject
+from fleet.readiness.wording import of_controller, of_pod
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One kind of pod that wants accelerators."""
+
+    name: str  # "train/pretrain" or "train/pretrain-0"
+    object: str  # "batch/v1 Job train/pretrain"
+    field: str  # "spec.template.spec" or "spec"
+    namespace: str
+    requests: dict[str, int]
+    tolerations: tuple[Toleration, ...]
+    node_selector: dict[str, str]
+    running: bool  # at least one pod has a node
+
+    def evidence(self, field: str, value: str) -> Evidence:
+        """Evidence on this object: ``field`` is below the pod's spec."""
+        return Evidence(self.object, f"{self.field}.{field}", value)
+
+
+def work(subject: Subject) -> Iterator[Work]:
+    """Each workload object once; pods without a known object by owner.
+
+    Pods are judged rather than templates where there are any, since admission adds
+    tolerations to pods only.
+    """
+    for controller in subject.controllers:
+        pods = subject.pods_of(controller)
+        sample = _sample(pods)
+        yield Work(
+            name=f"{controller.namespace}/{controller.name}",
+            object=of_controller(controller, "", "").object,
+            field="spec.template.spec",
+            namespace=controller.namespace,
+            requests=controller.requests,
+            tolerations=sample.tolerations if sample is not None else controller.tolerations,
+            node_selector=controller.node_selector,
+            running=any(pod.node for pod in pods),
+        )
+    seen = set()
+    for pod in subject.orphan_pods():
+        # One pod for each distinct want of an owner: hundreds of equal pods are one finding.
+        key = (pod.namespace, pod.owner, tuple(sorted(pod.requests.items())), pod.tolerations)
+        if key in seen or not pod.requests:
+            continue
+        seen.add(key)
+        yield Work(
+            name=f"{pod.namespace}/{pod.name}",
+            object=of_pod(pod, "", "").object,
+            field="spec",
+            namespace=pod.namespace,
+            requests=pod.requests,
+            tolerations=pod.tolerations,
+            node_selector=pod.node_selector,
+            running=bool(pod.node),
+        )
+
+
+def _sample(pods: tuple[Pod, ...]) -> Pod | None:
+    return next((pod for pod in pods if pod.requests), None)
+
+
+def offers(node: Node, requests: dict[str, int]) -> bool:
+    """Whether the node hands out every resource asked for, in the number asked for, when empty."""
+    units = {u.resource: u.allocatable for group in node.groups for u in group.units}
+    return all(units.get(resource, 0) >= number for resource, number in requests.items())
+
+
+def selected(node: Node, selector: dict[str, str]) -> bool:
+    return all(node.labels.get(key) == value for key, value in selector.items())

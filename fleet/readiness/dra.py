@@ -1,0 +1,165 @@
+"""Dynamic Resource Allocation: is it served, is a GPU driver behind it, do claims find it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalogue.kubernetes_releases import maturity
+from fleet.inventory import Node, ReadStatus, UnitKind
+from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.subject import Subject
+from fleet.readiness.wording import bounded, many, not_applicable, of_node, of_pod, unknown
+
+CHECK = "dra"
+QUESTION = 1
+
+_GROUP = "resource.k8s.io"
+_SLICES = "resourceslices.resource.k8s.io"
+_CLASSES = "deviceclasses.resource.k8s.io"
+_SOURCE = "KEP-4381; kubernetes/api resource/v1"
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    both = [node for node in subject.gpu_nodes if _plugin_and_dra(node)]
+    if both:
+        yield Finding(
+            CHECK,
+            QUESTION,
+            Verdict.WARN,
+            f"{many(len(both), 'node')} offer GPUs through the device plugin and through DRA",
+            "The same boards can be handed out twice.",
+            bounded(
+                [
+                    of_node(n, "status.allocatable", "nvidia.com/gpu and ResourceSlices")
+                    for n in both
+                ]
+            ),
+            "Switch one of the two off on these nodes: in the chart of the NVIDIA DRA driver, "
+            "gpuResourcesEnabledOverride: false leaves GPUs to the device plugin.",
+            source=_SOURCE,
+        )
+    yield _state(subject)
+
+
+def _state(subject: Subject) -> Finding:
+    inventory = subject.inventory
+    claiming = [pod for pod in subject.work_pods if pod.claims]
+    offering = [node for node in subject.gpu_nodes if _has_dra(node)]
+    if offering:
+        return Finding(
+            CHECK,
+            QUESTION,
+            Verdict.PASS,
+            "Dynamic Resource Allocation is in use",
+            f"{many(len(offering), 'node')} publish GPUs in ResourceSlices; "
+            f"{many(len(claiming), 'pod')} hold or wait for claims." + _beta_words(subject),
+            bounded([of_node(n, "ResourceSlice", _dra_names(n)) for n in offering]),
+            source=_SOURCE,
+        )
+    for resource in (_SLICES, _CLASSES):
+        if subject.status(resource) in (ReadStatus.FORBIDDEN, ReadStatus.FAILED):
+            return unknown(
+                CHECK,
+                QUESTION,
+                "Dynamic Resource Allocation: in use?",
+                resource,
+                inventory.read(resource),
+            )
+    served = _served(subject)
+    if claiming and served is False:
+        return Finding(
+            CHECK,
+            QUESTION,
+            Verdict.FAIL,
+            f"{many(len(claiming), 'pod')} claim devices from an API that is not served",
+            "Pods name ResourceClaims, but the API server does not serve resource.k8s.io: they "
+            "can never be scheduled.",
+            bounded([of_pod(p, "spec.resourceClaims", ", ".join(p.claims)) for p in claiming]),
+            "Upgrade to 1.34 or later, where DRA is on by default, or ask for nvidia.com/gpu "
+            "instead of a claim.",
+            source=_SOURCE,
+        )
+    if claiming and subject.was_read(_CLASSES) and not inventory.device_classes:
+        return Finding(
+            CHECK,
+            QUESTION,
+            Verdict.FAIL,
+            f"{many(len(claiming), 'pod')} claim devices and no DeviceClass exists",
+            "Without a class no claim can be allocated.",
+            bounded([of_pod(p, "spec.resourceClaims", ", ".join(p.claims)) for p in claiming]),
+            "Install the DRA driver of the GPU vendor: its chart brings the DeviceClasses.",
+            source=_SOURCE,
+        )
+    if served is False:
+        return not_applicable(
+            CHECK,
+            QUESTION,
+            "Dynamic Resource Allocation is not served",
+            "Device plugins hand out the GPUs." + _maturity_words(subject),
+        )
+    if served is None:
+        return unknown(
+            CHECK,
+            QUESTION,
+            "Dynamic Resource Allocation: in use?",
+            _SLICES,
+            inventory.read(_SLICES),
+        )
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.WARN,
+        "Dynamic Resource Allocation is served, no GPU driver uses it",
+        "Device plugins hand out the GPUs. That works; claims, partitions on demand and NVLink "
+        "domains need a DRA driver." + _beta_words(subject),
+        (Evidence("API server", f"/apis/{_GROUP}", "served, no ResourceSlice with a GPU"),),
+        "To use it, install the vendor's DRA driver on a few nodes first, never beside the device "
+        "plugin on one node.",
+        source=_SOURCE,
+    )
+
+
+def _served(subject: Subject) -> bool | None:
+    """Whether resource.k8s.io is served; None when that was not read."""
+    apis = subject.inventory.apis
+    if apis is not None:
+        return any(name.startswith(f"{_GROUP}/") for name in apis)
+    states = {subject.status(_SLICES), subject.status(_CLASSES)}
+    if ReadStatus.READ in states:
+        return True
+    return False if ReadStatus.NOT_SERVED in states else None
+
+
+def _beta_words(subject: Subject) -> str:
+    apis = subject.inventory.apis
+    if apis is None or f"{_GROUP}/v1" in apis:
+        return ""
+    return " Only beta versions of the API are served; v1 comes with 1.34."
+
+
+def _maturity_words(subject: Subject) -> str:
+    minor = subject.inventory.version.minor
+    found = maturity("DynamicResourceAllocation", minor) if minor is not None else None
+    return f" In 1.{minor} it is {found.words}." if found is not None else ""
+
+
+def _has_dra(node: Node) -> bool:
+    return any(u.kind is UnitKind.DRA and u.capacity > 0 for g in node.groups for u in g.units)
+
+
+def _plugin_and_dra(node: Node) -> bool:
+    plugin = any(
+        u.kind in (UnitKind.WHOLE, UnitKind.MIG, UnitKind.SHARE) and u.allocatable > 0
+        for g in node.groups
+        for u in g.units
+    )
+    return plugin and _has_dra(node)
+
+
+def _dra_names(node: Node) -> str:
+    return ", ".join(
+        f"{u.capacity} × {u.resource}"
+        for g in node.groups
+        for u in g.units
+        if u.kind is UnitKind.DRA
+    )

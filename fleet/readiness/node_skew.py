@@ -1,0 +1,130 @@
+"""Do the kubelets of the GPU nodes keep up with the API server?"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from fleet.inventory import Node
+from fleet.readiness.finding import Finding, Verdict
+from fleet.readiness.subject import Subject
+from fleet.readiness.wording import bounded, listed, many, not_applicable, of_node
+
+CHECK = "node-skew"
+QUESTION = 1
+
+MAX_SKEW = 3
+"""Minors that a kubelet may be older than its API server (version skew policy, KEP-3935)."""
+
+COMFORTABLE_SKEW = 1
+"""More than this is a warning: node-level GPU features need the kubelet's minor."""
+
+_MINOR = re.compile(r"v?1\.(\d{1,3})")
+_FIELD = "status.nodeInfo.kubeletVersion"
+_SOURCE = "Kubernetes version skew policy (KEP-3935)"
+_REMEDY = (
+    "Upgrade the node pools named above, one pool at a time: drain, replace, and check that the "
+    "device plugin comes back before the next one."
+)
+
+
+def kubelet_minor(node: Node) -> int | None:
+    """The minor of the node's kubelet; None when it is not written."""
+    match = _MINOR.match(node.kubelet_version)
+    return int(match.group(1)) if match else None
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    minors = {
+        node.name: (node, minor)
+        for node in subject.gpu_nodes
+        if (minor := kubelet_minor(node)) is not None
+    }
+    if not minors:
+        yield not_applicable(CHECK, QUESTION, "No GPU node states its kubelet version")
+        return
+    yield from _mixed_pools(list(minors.values()))
+    version = subject.inventory.version
+    if version.minor is None or "kubelet" in version.source:
+        seen = sorted({minor for _, minor in minors.values()})
+        yield Finding(
+            CHECK,
+            QUESTION,
+            Verdict.UNKNOWN,
+            "Kubelets behind the API server?",
+            "The API server's version is not known. The kubelets of the GPU nodes are "
+            f"{listed(f'1.{m}' for m in seen)}.",
+            remedy="Export the version and import the file together with the others:",
+            snippet="kubectl version -o json > version.json\n",
+            source=_SOURCE,
+        )
+        return
+    yield _against_server(list(minors.values()), version.minor)
+
+
+def _against_server(nodes: list[tuple[Node, int]], server: int) -> Finding:
+    newer = [(n, m) for n, m in nodes if m > server]
+    too_old = [(n, m) for n, m in nodes if server - m > MAX_SKEW]
+    behind = [(n, m) for n, m in nodes if COMFORTABLE_SKEW < server - m <= MAX_SKEW]
+    if newer or too_old:
+        bad = newer + too_old
+        side = "newer than the API server" if newer else f"more than {MAX_SKEW} minors behind"
+        return Finding(
+            CHECK,
+            QUESTION,
+            Verdict.FAIL,
+            f"{many(len(bad), 'GPU node')} outside the allowed version skew",
+            f"The API server is 1.{server}; kubelets are {side}: not supported.",
+            bounded([of_node(n, _FIELD, n.kubelet_version) for n, _ in bad]),
+            _REMEDY,
+            source=_SOURCE,
+        )
+    if behind:
+        worst = max(server - m for _, m in behind)
+        return Finding(
+            CHECK,
+            QUESTION,
+            Verdict.WARN,
+            f"{many(len(behind), 'GPU node')} up to {worst} minors behind the API server",
+            f"The API server is 1.{server}. {MAX_SKEW} minors are the limit, and features such as "
+            "DRA need the kubelet's minor too.",
+            bounded([of_node(n, _FIELD, n.kubelet_version) for n, _ in behind]),
+            _REMEDY,
+            source=_SOURCE,
+        )
+    skew = max(server - m for _, m in nodes)
+    seen = sorted({m for _, m in nodes})
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.PASS,
+        "The kubelets of all GPU nodes keep up",
+        f"Kubelets {listed(f'1.{m}' for m in seen)}, API server 1.{server}; skew {skew}.",
+        source=_SOURCE,
+    )
+
+
+def _mixed_pools(nodes: list[tuple[Node, int]]) -> Iterator[Finding]:
+    pools: dict[str, dict[int, list[Node]]] = defaultdict(lambda: defaultdict(list))
+    for node, minor in nodes:
+        if node.pool:
+            pools[node.pool][minor].append(node)
+    mixed = {pool: by for pool, by in pools.items() if len(by) > 1}
+    if not mixed:
+        return
+    evidence = [
+        of_node(found[0], _FIELD, f"{found[0].kubelet_version} ({many(len(found), 'node')})")
+        for by in mixed.values()
+        for found in by.values()
+    ]
+    yield Finding(
+        CHECK,
+        QUESTION,
+        Verdict.WARN,
+        f"{many(len(mixed), 'GPU pool')} with more than one kubelet minor",
+        f"Pool {listed(sorted(mixed))}: an upgrade that stopped half way, or nodes left behind.",
+        bounded(evidence),
+        _REMEDY,
+        source=_SOURCE,
+    )

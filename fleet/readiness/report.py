@@ -1,0 +1,46 @@
+"""The checklist of one cluster: every check over one inventory, problems first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+
+from fleet.inventory import Inventory
+from fleet.readiness import alpha_objects, dra, emulation, node_skew, version_support
+from fleet.readiness.finding import ORDER, Finding, Verdict
+from fleet.readiness.subject import Subject
+from fleet.sizing.requirement import Requirement
+from fleet.workloads import Workload
+
+Check = Callable[[Subject], Iterable[Finding]]
+
+CHECKS: tuple[tuple[str, Check], ...] = tuple(
+    (module.CHECK, module.check)
+    for module in (version_support, node_skew, emulation, dra, alpha_objects)
+)
+"""Check id and function, in the order of the questions."""
+
+
+def check(
+    inventory: Inventory,
+    *,
+    today: date,
+    declared: Sequence[tuple[Workload, Requirement]] = (),
+) -> tuple[Finding, ...]:
+    """All findings on one cluster, sorted by verdict (problems first), then by question.
+
+    ``today`` decides about support dates. ``declared`` are workloads with their sizing, whose
+    load times are held against the probes found in the cluster.
+    """
+    subject = Subject(inventory, today, tuple(declared))
+    findings = [finding for _, run in CHECKS for finding in run(subject)]
+    rank = {verdict: place for place, verdict in enumerate(ORDER)}
+    return tuple(sorted(findings, key=lambda f: (rank[f.verdict], f.question)))
+
+
+def counts(findings: Iterable[Finding]) -> dict[Verdict, int]:
+    """How many findings of each verdict; every verdict is a key, problems first."""
+    found = dict.fromkeys(ORDER, 0)
+    for finding in findings:
+        found[finding.verdict] += 1
+    return found

@@ -1,0 +1,119 @@
+"""What a check looks at: one inventory, today's date, the declared workloads, and the few views
+of the inventory that several checks share."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from fleet.inventory import Controller, Inventory, Node, Pod, ReadStatus
+from fleet.sizing.requirement import Requirement
+from fleet.workloads import Workload
+
+SYSTEM_NAMESPACES = frozenset(
+    {
+        "kube-system",
+        "kube-public",
+        "kube-node-lease",
+        "gpu-operator",
+        "nvidia-gpu-operator",
+        "gpu-operator-resources",
+        "nvidia-dra-driver-gpu",
+        "kai-scheduler",
+        "kai-resource-reservation",
+        "runai-reservation",
+        "volcano-system",
+        "kueue-system",
+        "hami-system",
+    }
+)
+"""Namespaces of the platform itself: not asked for quotas, tolerations or gangs."""
+
+NOT_GPU_VENDORS = frozenset({"google", "aws"})
+"""TPU and Neuron: accelerators, but no GPUs."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The input of every check. ``today`` is an argument so that an answer can be repeated."""
+
+    inventory: Inventory
+    today: date
+    declared: Sequence[tuple[Workload, Requirement]] = ()
+
+    @cached_property
+    def gpu_nodes(self) -> tuple[Node, ...]:
+        """Nodes with GPU evidence, whether or not a GPU is offered now. Virtual nodes invent
+        capacity and are left out."""
+        return tuple(
+            node
+            for node in self.inventory.nodes
+            if not node.is_virtual
+            and any(group.vendor not in NOT_GPU_VENDORS for group in node.groups)
+        )
+
+    @cached_property
+    def work_pods(self) -> tuple[Pod, ...]:
+        """Pods of users that ask for accelerators and are not finished."""
+        return tuple(
+            pod
+            for pod in self.inventory.pods
+            if (pod.requests or pod.claims)
+            and pod.state != "finished"
+            and not pod.is_daemon
+            and not pod.is_infrastructure
+            and pod.namespace not in SYSTEM_NAMESPACES
+        )
+
+    @cached_property
+    def controllers(self) -> tuple[Controller, ...]:
+        """Workload objects of users whose pods ask for accelerators."""
+        return tuple(
+            controller
+            for controller in self.inventory.controllers
+            if controller.requests
+            and controller.kind != "DaemonSet"
+            and controller.namespace not in SYSTEM_NAMESPACES
+        )
+
+    @cached_property
+    def pods_by_owner(self) -> dict[tuple[str, str, str], tuple[Pod, ...]]:
+        """Work pods by (namespace, owner kind, owner name)."""
+        found: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
+        for pod in self.work_pods:
+            found[(pod.namespace, pod.owner.kind, pod.owner.name)].append(pod)
+        return {key: tuple(pods) for key, pods in found.items()}
+
+    def pods_of(self, controller: Controller) -> tuple[Pod, ...]:
+        """The work pods that a person knows by this object."""
+        return self.pods_by_owner.get((controller.namespace, controller.kind, controller.name), ())
+
+    def orphan_pods(self) -> Iterator[Pod]:
+        """Work pods whose owner is not among the workload objects that were read."""
+        known = {(c.namespace, c.kind, c.name) for c in self.controllers}
+        for key, pods in self.pods_by_owner.items():
+            if key not in known:
+                yield from pods
+
+    @cached_property
+    def offered(self) -> dict[str, int]:
+        """Allocatable units of each resource over all real nodes."""
+        found: dict[str, int] = defaultdict(int)
+        for node in self.inventory.nodes:
+            if node.is_virtual:
+                continue
+            for group in node.groups:
+                for units in group.units:
+                    found[units.resource] += units.allocatable
+        return dict(found)
+
+    def status(self, resource: str) -> ReadStatus | None:
+        """What became of reading ``resource``; None when it was never asked for."""
+        result = self.inventory.read(resource)
+        return result.status if result is not None else None
+
+    def was_read(self, resource: str) -> bool:
+        return self.status(resource) is ReadStatus.READ

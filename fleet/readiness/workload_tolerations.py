@@ -1,0 +1,136 @@
+"""Does every GPU workload tolerate the taints of at least one node that it could run on?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from fleet.inventory import Node, Taint
+from fleet.readiness.demand import Work, offers, selected, work
+from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.subject import Subject
+from fleet.readiness.wording import (
+    bounded,
+    bounded_findings,
+    listed,
+    many,
+    not_applicable,
+    of_node,
+)
+from fleet.tolerations import evicted_later, is_lifecycle, taint_text, untolerated
+
+CHECK = "workload-tolerations"
+QUESTION = 2
+
+_SOURCE = "core/v1 Toleration, scheduler plugin TaintToleration"
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    # Lifecycle taints say that a node is busy starting or leaving; they say nothing about policy.
+    judged = list(work(subject))
+    nodes = subject.gpu_nodes
+    if not judged or not nodes:
+        yield not_applicable(CHECK, QUESTION, "No GPU workload with a GPU node to go to")
+        return
+    findings: list[Finding] = []
+    good = 0
+    for item in judged:
+        candidates = [
+            n for n in nodes if offers(n, item.requests) and selected(n, item.node_selector)
+        ]
+        if not candidates:
+            continue  # not the taints' fault: see "request-offered"
+        open_to = [n for n in candidates if not _blocking(n, item)]
+        if not open_to:
+            findings.append(_shut_out(item, candidates))
+        elif finding := _doubtful(item, open_to):
+            findings.append(finding)
+        else:
+            good += 1
+    yield from bounded_findings(findings, "workload")
+    if good:
+        every = (
+            "Every GPU workload tolerates" if not findings else f"{good} of {len(judged)} tolerate"
+        )
+        yield Finding(
+            CHECK, QUESTION, Verdict.PASS, f"{every} the taints of its nodes", source=_SOURCE
+        )
+    elif not findings:
+        yield not_applicable(
+            CHECK, QUESTION, "No GPU node offers what the workloads ask for", "See the check above."
+        )
+
+
+def _blocking(node: Node, item: Work) -> tuple[Taint, ...]:
+    return tuple(t for t in untolerated(node.taints, item.tolerations) if not is_lifecycle(t))
+
+
+def _shut_out(item: Work, candidates: list[Node]) -> Finding:
+    reasons = Counter(t for n in candidates for t in _blocking(n, item))
+    easiest = min((_blocking(n, item) for n in candidates), key=len)
+    evidence = [item.evidence("tolerations", _tolerations(item))]
+    evidence += [
+        of_node(n, "spec.taints", ", ".join(taint_text(t) for t in _blocking(n, item)))
+        for n in candidates
+    ]
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.FAIL,
+        f"{item.name} tolerates no node that has its GPUs",
+        f"{many(len(candidates), 'node')} offer what it asks for, and all are closed to it by "
+        f"{listed(taint_text(t) for t, _ in reasons.most_common())}.",
+        bounded(evidence),
+        f"Add the toleration to the pod template ({item.field}.tolerations):",
+        _snippet(easiest),
+        source=_SOURCE,
+    )
+
+
+def _doubtful(item: Work, open_to: list[Node]) -> Finding | None:
+    blanket = [t for t in item.tolerations if not t.key and t.operator == "Exists" and not t.effect]
+    if blanket:
+        return Finding(
+            CHECK,
+            QUESTION,
+            Verdict.WARN,
+            f"{item.name} tolerates every taint",
+            "It may land on nodes that are cordoned for repair, starting or kept for others.",
+            (item.evidence("tolerations", "operator: Exists without a key"),),
+            "Name the taints it is meant to tolerate:",
+            _snippet(tuple(t for n in open_to[:1] for t in n.taints if not is_lifecycle(t))),
+            source=_SOURCE,
+        )
+    if all(evicted_later(n.taints, item.tolerations) for n in open_to):
+        limited = evicted_later(open_to[0].taints, item.tolerations)
+        return Finding(
+            CHECK,
+            QUESTION,
+            Verdict.WARN,
+            f"{item.name} is evicted from its nodes after a while",
+            "It tolerates a NoExecute taint only for tolerationSeconds.",
+            (Evidence(item.object, f"{item.field}.tolerations", _tolerations(item)),),
+            "Remove tolerationSeconds if the workload belongs on these nodes:",
+            _snippet(limited),
+            source=_SOURCE,
+        )
+    return None
+
+
+def _tolerations(item: Work) -> str:
+    found = [f"{t.key or '*'} {t.operator} {t.value}".strip() for t in item.tolerations]
+    return ", ".join(found) or "none"
+
+
+def _snippet(taints: tuple[Taint, ...]) -> str:
+    if not taints:
+        return ""
+    lines = ["tolerations:"]
+    for taint in taints:
+        lines.append(f"- key: {taint.key}")
+        if taint.value:
+            lines += ["  operator: Equal", f'  value: "{taint.value}"']
+        else:
+            lines.append("  operator: Exists")
+        lines.append(f"  effect: {taint.effect}")
+    return "\n".join(lines) + "\n"
