@@ -1,0 +1,178 @@
+"""What was read from one cluster, raw: decoded objects by resource, and how a page is decoded.
+
+A page is decoded in two steps: the items are cut apart without looking inside, then each item is
+decoded alone. So one odd object costs that object and leaves one line in ``problems``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any, cast
+
+import msgspec
+from msgspec import Raw, Struct
+
+from fleet.inventory import ReadResult
+from fleet.kubernetes import objects_core as core
+from fleet.kubernetes import objects_dra as dra
+from fleet.kubernetes import objects_gangs as gangs
+from fleet.kubernetes import objects_workloads as workloads
+from fleet.kubernetes.objects_core import Object, VersionInfo
+from fleet.kubernetes.resources import RESOURCES, Resource
+
+MAX_PROBLEMS = 200
+"""Lines kept; a file of a million odd objects must not become a million lines."""
+
+TYPES: dict[str, type[Object]] = {
+    "nodes": core.NodeObject,
+    "pods": core.PodObject,
+    "namespaces": core.NamespaceObject,
+    "resourcequotas": core.QuotaObject,
+    "priorityclasses.scheduling.k8s.io": core.PriorityClassObject,
+    "deployments.apps": workloads.DeploymentObject,
+    "statefulsets.apps": workloads.StatefulSetObject,
+    "daemonsets.apps": workloads.DaemonSetObject,
+    "replicasets.apps": workloads.ReplicaSetObject,
+    "jobs.batch": workloads.JobObject,
+    "cronjobs.batch": workloads.CronJobObject,
+    "deviceclasses.resource.k8s.io": dra.DeviceClassObject,
+    "resourceslices.resource.k8s.io": dra.ResourceSliceObject,
+    "resourceclaims.resource.k8s.io": dra.ResourceClaimObject,
+    "resourceclaimtemplates.resource.k8s.io": dra.ClaimTemplateObject,
+    "podgroups.scheduling.k8s.io": gangs.PodGroupObject,
+    "workloads.scheduling.k8s.io": gangs.WorkloadObject,
+    "podgroups.scheduling.x-k8s.io": gangs.PodGroupObject,
+    "podgroups.scheduling.volcano.sh": gangs.PodGroupObject,
+    "queues.scheduling.volcano.sh": gangs.VolcanoQueueObject,
+    "jobs.batch.volcano.sh": workloads.VolcanoJobObject,
+    "podgroups.scheduling.run.ai": gangs.PodGroupObject,
+    "clusterqueues.kueue.x-k8s.io": gangs.ClusterQueueObject,
+    "localqueues.kueue.x-k8s.io": gangs.LocalQueueObject,
+    "resourceflavors.kueue.x-k8s.io": gangs.ResourceFlavorObject,
+    "topologies.kueue.x-k8s.io": gangs.TopologyObject,
+    "workloads.kueue.x-k8s.io": gangs.WorkloadObject,
+    "jobsets.jobset.x-k8s.io": workloads.JobSetObject,
+    "leaderworkersets.leaderworkerset.x-k8s.io": workloads.LeaderWorkerSetObject,
+    "rayclusters.ray.io": workloads.RayClusterObject,
+    "rayjobs.ray.io": workloads.RayJobObject,
+    "rayservices.ray.io": workloads.RayServiceObject,
+    "trainjobs.trainer.kubeflow.org": workloads.TrainJobObject,
+    "pytorchjobs.kubeflow.org": workloads.PyTorchJobObject,
+    "mpijobs.kubeflow.org": workloads.MpiJobObject,
+    "inferenceservices.serving.kserve.io": workloads.InferenceServiceObject,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RawCluster:
+    """Everything read from one cluster, before anything is made of it."""
+
+    objects: dict[str, tuple[Object, ...]]  # by Resource.key
+    version: VersionInfo | None = None
+    apis: dict[str, tuple[str, ...]] | None = None  # "group/version" -> resources; None: not read
+    reads: tuple[ReadResult, ...] = ()
+    problems: tuple[str, ...] = ()
+    taken_at: datetime | None = None
+
+    def of[T: Object](self, kind: type[T], key: str) -> tuple[T, ...]:
+        """The objects of one resource, typed."""
+        return cast("tuple[T, ...]", self.objects.get(key, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list."""
+
+    items: tuple[Object, ...]
+    continue_token: str = ""
+    resource_version: str = ""
+    problems: tuple[str, ...] = field(default=())
+
+
+class _ListMeta(Struct):
+    continue_: str | None = msgspec.field(default=None, name="continue")
+    resourceVersion: str | None = None
+
+
+class _List(Struct):
+    items: list[Raw] | None = None
+    metadata: _ListMeta | None = None
+
+
+_LIST = msgspec.json.Decoder(_List)
+_ANY = msgspec.json.Decoder()
+
+
+@cache
+def decoder(key: str) -> msgspec.json.Decoder[Object]:
+    """The decoder of one resource, by ``Resource.key``. Raises ``KeyError`` for another."""
+    return msgspec.json.Decoder(TYPES[key])
+
+
+@cache
+def resource_of(group: str, kind: str) -> Resource | None:
+    """The resource that we read for an object of that group and kind, or None."""
+    return next((r for r in RESOURCES if (r.group, r.kind) == (group, kind)), None)
+
+
+def decode_page(resource: Resource, body: bytes) -> Page:
+    """Decode one page of a list as the API server sends it. ``items: null`` is empty.
+
+    Raises ``msgspec.DecodeError`` when the body is not such a list at all.
+    """
+    listing = _LIST.decode(body)
+    items, problems = decode_items(resource, listing.items or ())
+    meta = listing.metadata or _ListMeta()
+    return Page(
+        items=items,
+        continue_token=meta.continue_ or "",
+        resource_version=meta.resourceVersion or "",
+        problems=problems,
+    )
+
+
+def decode_items(
+    resource: Resource, items: Iterable[Raw | bytes | memoryview]
+) -> tuple[tuple[Object, ...], tuple[str, ...]]:
+    """Decode items of one resource one by one: the good ones, and a line for each odd one."""
+    decode = decoder(resource.key).decode
+    good: list[Object] = []
+    problems: list[str] = []
+    for raw in items:
+        try:
+            found = decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            note(problems, f"{resource.key} {_name_of(raw)}: left out, {error}")
+            continue
+        if not found.metadata.name:
+            note(problems, f"{resource.key}: an object without a name was left out")
+            continue
+        good.append(found)
+    return tuple(good), tuple(problems)
+
+
+def note(problems: list[str], line: str) -> None:
+    """Add a line of bounded length; the list is bounded as well."""
+    if len(problems) < MAX_PROBLEMS:
+        problems.append(line[:400])
+    elif len(problems) == MAX_PROBLEMS:
+        problems.append("more such lines were left out")
+
+
+def _name_of(raw: Any) -> str:
+    class Loose(Struct):
+        class Meta(Struct):
+            name: Any = None
+            namespace: Any = None
+
+        metadata: Meta | None = None
+
+    try:
+        meta = msgspec.json.decode(raw, type=Loose).metadata or Loose.Meta()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return "(no readable name)"
+    parts = [str(part)[:100] for part in (meta.namespace, meta.name) if part]
+    return "/".join(parts) or "(no name)"

@@ -1,0 +1,147 @@
+"""DRA objects as served by v1, v1beta2 and v1beta1: one shape for all three."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from fleet.kubernetes.objects_core import Name, Object, Quantity
+
+
+class Attribute(Struct):
+    """One value; the list forms (alpha) are ignored."""
+
+    string: Name | None = None
+    version: Name | None = None
+    integer: int | None = field(default=None, name="int")
+    boolean: bool | None = field(default=None, name="bool")
+
+
+class Capacity(Struct):
+    value: Quantity | None = None
+
+
+class CounterUse(Struct):
+    counterSet: Name = ""
+
+
+class DeviceTaint(Struct):
+    key: Name = ""
+    effect: Name = ""
+
+
+class Basic(Struct):
+    attributes: dict[str, Attribute] | None = None
+    capacity: dict[str, Capacity | Quantity] | None = None
+    consumesCounters: list[CounterUse] | None = None
+    allowMultipleAllocations: bool | None = None
+    taints: list[DeviceTaint] | None = None
+    nodeName: Name | None = None
+
+
+class Device(Basic):
+    name: Name = ""
+    basic: Basic | None = None  # v1beta1 wraps the fields
+
+    @property
+    def facts(self) -> Basic:
+        return self.basic if self.basic is not None else self
+
+
+class Pool(Struct):
+    name: Name = ""
+    generation: int = 0
+    resourceSliceCount: int = 0
+
+
+class SliceSpec(Struct):
+    driver: Name = ""
+    pool: Pool = field(default_factory=Pool)
+    nodeName: Name | None = None
+    devices: list[Device] | None = None
+
+
+class ResourceSliceObject(Object):
+    spec: SliceSpec = field(default_factory=SliceSpec)
+
+
+class SubRequest(Struct):
+    name: Name = ""
+    deviceClassName: Name = ""
+    allocationMode: Name | None = None
+    count: int | None = None
+
+
+class DeviceRequest(SubRequest):
+    exactly: SubRequest | None = None
+    firstAvailable: list[SubRequest] | None = None
+
+    @property
+    def wanted(self) -> SubRequest:
+        """The request itself; of a prioritised list, the first choice."""
+        if self.exactly is not None:
+            return self.exactly
+        return self.firstAvailable[0] if self.firstAvailable else self
+
+
+class DeviceClaim(Struct):
+    requests: list[DeviceRequest] | None = None
+
+
+class ClaimSpec(Struct):
+    devices: DeviceClaim | None = None
+
+
+class AllocationResult(Struct):
+    request: Name = ""
+    driver: Name = ""
+    pool: Name = ""
+    device: Name = ""
+    adminAccess: bool | None = None
+    shareID: Name | None = None
+
+
+class Allocation(Struct):
+    class Devices(Struct):
+        results: list[AllocationResult] | None = None
+
+    devices: Devices | None = None
+
+
+class Consumer(Struct):
+    resource: Name = ""
+    name: Name = ""
+    uid: Name = ""
+
+
+class ClaimStatusBody(Struct):
+    allocation: Allocation | None = None
+    reservedFor: list[Consumer] | None = None
+
+
+class ResourceClaimObject(Object):
+    spec: ClaimSpec | None = None
+    status: ClaimStatusBody | None = None
+
+
+class ClaimTemplateSpec(Struct):
+    spec: ClaimSpec | None = None
+
+
+class ClaimTemplateObject(Object):
+    spec: ClaimTemplateSpec | None = None
+
+
+class Selector(Struct):
+    class Cel(Struct):
+        expression: str = ""
+
+    cel: Cel | None = None
+
+
+class DeviceClassSpec(Struct):
+    extendedResourceName: Name | None = None
+    selectors: list[Selector] | None = None
+
+
+class DeviceClassObject(Object):
+    spec: DeviceClassSpec | None = None

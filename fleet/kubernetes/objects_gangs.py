@@ -1,0 +1,134 @@
+"""Objects that hold pods together or queue them: PodGroups of four groups, Kueue, Volcano."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from fleet.kubernetes.objects_core import (
+    Condition,
+    Labels,
+    Name,
+    Object,
+    Quantities,
+    Quantity,
+    TolerationObject,
+)
+from fleet.kubernetes.objects_workloads import SchedulingPolicy
+
+
+class TopologyConstraint(Struct):
+    key: Name = ""
+
+
+class SchedulingConstraints(Struct):
+    topology: list[TopologyConstraint] | None = None
+
+
+class RunAiConstraint(Struct):
+    requiredTopologyLevel: Name | None = None
+    preferredTopologyLevel: Name | None = None
+
+
+class PodGroupSpec(Struct):
+    """All four kinds: scheduling.k8s.io, scheduling.x-k8s.io, volcano, run.ai."""
+
+    minMember: int | None = None
+    schedulingPolicy: SchedulingPolicy | None = None
+    schedulingConstraints: SchedulingConstraints | None = None
+    topologyConstraint: RunAiConstraint | None = None
+    queue: Name | None = None
+    priorityClassName: Name | None = None
+
+
+class StatusBody(Struct):
+    conditions: list[Condition] | None = None
+    phase: Name | None = None
+
+
+class PodGroupObject(Object):
+    spec: PodGroupSpec = field(default_factory=PodGroupSpec)
+    status: StatusBody | None = None
+
+
+class WorkloadPodGroup(Struct):
+    name: Name = ""
+    policy: SchedulingPolicy | None = None
+    schedulingPolicy: SchedulingPolicy | None = None
+
+
+class WorkloadSpec(Struct):
+    podGroups: list[WorkloadPodGroup] | None = None  # 1.35
+    podGroupTemplates: list[WorkloadPodGroup] | None = None  # 1.36 and later
+    queueName: Name | None = None  # Kueue
+
+
+class WorkloadObject(Object):
+    """scheduling.k8s.io and Kueue share the kind's name."""
+
+    spec: WorkloadSpec = field(default_factory=WorkloadSpec)
+    status: StatusBody | None = None
+
+
+class QueueSpec(Struct):
+    capability: Quantities | None = None
+    weight: int | None = None
+
+
+class VolcanoQueueObject(Object):
+    spec: QueueSpec = field(default_factory=QueueSpec)
+
+
+class FlavorResource(Struct):
+    name: Name = ""
+    nominalQuota: Quantity | None = None
+    borrowingLimit: Quantity | None = None
+
+
+class FlavorQuota(Struct):
+    name: Name = ""
+    resources: list[FlavorResource] | None = None
+
+
+class ResourceGroup(Struct):
+    flavors: list[FlavorQuota] | None = None
+
+
+class ClusterQueueSpec(Struct):
+    cohort: Name | None = None
+    cohortName: Name | None = None
+    resourceGroups: list[ResourceGroup] | None = None
+
+
+class ClusterQueueObject(Object):
+    spec: ClusterQueueSpec = field(default_factory=ClusterQueueSpec)
+    status: StatusBody | None = None
+
+
+class LocalQueueSpec(Struct):
+    clusterQueue: Name = ""
+
+
+class LocalQueueObject(Object):
+    spec: LocalQueueSpec = field(default_factory=LocalQueueSpec)
+
+
+class ResourceFlavorSpec(Struct):
+    nodeLabels: Labels | None = None
+    topologyName: Name | None = None
+    tolerations: list[TolerationObject] | None = None
+
+
+class ResourceFlavorObject(Object):
+    spec: ResourceFlavorSpec = field(default_factory=ResourceFlavorSpec)
+
+
+class TopologyLevelSpec(Struct):
+    nodeLabel: Name = ""
+
+
+class TopologySpec(Struct):
+    levels: list[TopologyLevelSpec] | None = None
+
+
+class TopologyObject(Object):
+    spec: TopologySpec = field(default_factory=TopologySpec)

@@ -1,0 +1,229 @@
+"""Objects with pod templates: the built-in controllers and the job kinds of the AI stacks."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from fleet.kubernetes.objects_core import (
+    Condition,
+    Container,
+    Metadata,
+    Name,
+    Object,
+    PodSpec,
+    Resources,
+)
+
+
+class PodTemplate(Struct):
+    metadata: Metadata | None = None
+    spec: PodSpec = field(default_factory=PodSpec)
+
+
+class SimpleSpec(Struct):
+    replicas: int | None = None
+    template: PodTemplate = field(default_factory=PodTemplate)
+    progressDeadlineSeconds: int | None = None
+
+
+class DeploymentObject(Object):
+    spec: SimpleSpec = field(default_factory=SimpleSpec)
+
+
+class StatefulSetObject(Object):
+    spec: SimpleSpec = field(default_factory=SimpleSpec)
+
+
+class ReplicaSetObject(Object):
+    spec: SimpleSpec = field(default_factory=SimpleSpec)
+
+
+class DaemonSetObject(Object):
+    spec: SimpleSpec = field(default_factory=SimpleSpec)
+
+
+class GangPolicy(Struct):
+    minCount: int | None = None
+
+
+class SchedulingPolicy(Struct):
+    gang: GangPolicy | None = None
+
+
+class JobScheduling(Struct):
+    schedulingPolicy: SchedulingPolicy | None = None
+
+
+class JobSpec(Struct):
+    parallelism: int | None = None
+    completions: int | None = None
+    suspend: bool | None = None
+    template: PodTemplate = field(default_factory=PodTemplate)
+    scheduling: JobScheduling | None = None  # alpha of 1.37
+
+
+class JobStatus(Struct):
+    conditions: list[Condition] | None = None
+
+
+class JobObject(Object):
+    spec: JobSpec = field(default_factory=JobSpec)
+    status: JobStatus | None = None
+
+
+class JobTemplate(Struct):
+    metadata: Metadata | None = None
+    spec: JobSpec = field(default_factory=JobSpec)
+
+
+class CronJobSpec(Struct):
+    suspend: bool | None = None
+    jobTemplate: JobTemplate = field(default_factory=JobTemplate)
+
+
+class CronJobObject(Object):
+    spec: CronJobSpec = field(default_factory=CronJobSpec)
+
+
+class ReplicatedJob(Struct):
+    name: Name = ""
+    replicas: int | None = None
+    template: JobTemplate = field(default_factory=JobTemplate)
+
+
+class JobSetSpec(Struct):
+    replicatedJobs: list[ReplicatedJob] | None = None
+    suspend: bool | None = None
+
+
+class JobSetObject(Object):
+    spec: JobSetSpec = field(default_factory=JobSetSpec)
+    status: JobStatus | None = None
+
+
+class LeaderWorkerTemplate(Struct):
+    size: int | None = None
+    leaderTemplate: PodTemplate | None = None
+    workerTemplate: PodTemplate = field(default_factory=PodTemplate)
+
+
+class LeaderWorkerSetSpec(Struct):
+    replicas: int | None = None
+    leaderWorkerTemplate: LeaderWorkerTemplate = field(default_factory=LeaderWorkerTemplate)
+
+
+class LeaderWorkerSetObject(Object):
+    spec: LeaderWorkerSetSpec = field(default_factory=LeaderWorkerSetSpec)
+
+
+class RayGroup(Struct):
+    groupName: Name = ""
+    replicas: int | None = None
+    minReplicas: int | None = None
+    numOfHosts: int | None = None
+    template: PodTemplate = field(default_factory=PodTemplate)
+
+
+class RayClusterSpec(Struct):
+    headGroupSpec: RayGroup | None = None
+    workerGroupSpecs: list[RayGroup] | None = None
+    suspend: bool | None = None
+
+
+class RayClusterObject(Object):
+    spec: RayClusterSpec = field(default_factory=RayClusterSpec)
+
+
+class RayOwnerSpec(Struct):
+    rayClusterSpec: RayClusterSpec | None = None  # RayJob
+    rayClusterConfig: RayClusterSpec | None = None  # RayService
+    suspend: bool | None = None
+
+
+class RayJobObject(Object):
+    spec: RayOwnerSpec = field(default_factory=RayOwnerSpec)
+
+
+class RayServiceObject(Object):
+    spec: RayOwnerSpec = field(default_factory=RayOwnerSpec)
+
+
+class ReplicaSpec(Struct):
+    replicas: int | None = None
+    template: PodTemplate = field(default_factory=PodTemplate)
+
+
+class OperatorPolicy(Struct):
+    minAvailable: int | None = None
+
+
+class RunPolicy(Struct):
+    suspend: bool | None = None
+    schedulingPolicy: OperatorPolicy | None = None
+
+
+class OperatorJobSpec(Struct):
+    pytorchReplicaSpecs: dict[Name, ReplicaSpec] | None = None
+    mpiReplicaSpecs: dict[Name, ReplicaSpec] | None = None
+    runPolicy: RunPolicy | None = None
+
+
+class PyTorchJobObject(Object):
+    spec: OperatorJobSpec = field(default_factory=OperatorJobSpec)
+    status: JobStatus | None = None
+
+
+class MpiJobObject(Object):
+    spec: OperatorJobSpec = field(default_factory=OperatorJobSpec)
+    status: JobStatus | None = None
+
+
+class Trainer(Struct):
+    numNodes: int | None = None
+    resourcesPerNode: Resources | None = None
+
+
+class TrainJobSpec(Struct):
+    trainer: Trainer | None = None
+    suspend: bool | None = None
+
+
+class TrainJobObject(Object):
+    spec: TrainJobSpec = field(default_factory=TrainJobSpec)
+    status: JobStatus | None = None
+
+
+class VolcanoTask(Struct):
+    name: Name = ""
+    replicas: int | None = None
+    template: PodTemplate = field(default_factory=PodTemplate)
+
+
+class VolcanoJobSpec(Struct):
+    minAvailable: int | None = None
+    schedulerName: Name | None = None
+    queue: Name | None = None
+    tasks: list[VolcanoTask] | None = None
+
+
+class VolcanoJobObject(Object):
+    spec: VolcanoJobSpec = field(default_factory=VolcanoJobSpec)
+
+
+class WorkerSpec(PodSpec):
+    size: int | None = None
+    pipelineParallelSize: int | None = None
+
+
+class Predictor(PodSpec):
+    minReplicas: int | None = None
+    model: Container | None = None
+    workerSpec: WorkerSpec | None = None
+
+
+class InferenceServiceSpec(Struct):
+    predictor: Predictor | None = None
+
+
+class InferenceServiceObject(Object):
+    spec: InferenceServiceSpec = field(default_factory=InferenceServiceSpec)
