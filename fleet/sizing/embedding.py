@@ -1,0 +1,140 @@
+"""Sizing of embedding and reranking: one GPU or MIG device, memory set by the batch.
+
+Formulas and sources: docs/sizing.md, "Embedding".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from fleet.catalogue.models import Model
+from fleet.sizing import precision
+from fleet.sizing.cards import Card, mig_cards
+from fleet.sizing.errors import SizingError
+from fleet.sizing.host import serving_host
+from fleet.sizing.load_time import load_time
+from fleet.sizing.overhead import GIB
+from fleet.sizing.requirement import Fit, Line, MemoryUse, Shape
+from fleet.sizing.verdict import Options, margin_line, verdict
+from fleet.sizing.weights import MIB, checkpoint_bytes, weights_per_gpu
+from fleet.units import gib_text
+from fleet.workloads import EmbeddingWorkload
+
+SOURCE = "docs/sizing.md, Embedding"
+KINDS = ("embedding", "reranker", "llm")
+_RUNTIME = 1.0 * GIB
+_COPIES = 20  # hidden vectors of one token alive at the peak
+_EFFICIENCY = 0.30  # of the peak matrix rate, batched server
+
+
+def check(entry: Model, workload: EmbeddingWorkload) -> tuple[str, ...]:
+    """Refuse what contradicts itself; return what was assumed. Raises ``SizingError``."""
+    if entry.kind not in KINDS:
+        raise SizingError(
+            "model", f"{entry.name} is a model of kind {entry.kind}, not one that embeds text."
+        )
+    if workload.max_sequence_tokens > workload.max_batch_tokens:
+        raise SizingError(
+            "max_batch_tokens",
+            f"A batch of {workload.max_batch_tokens:,} tokens cannot hold one text of "
+            f"{workload.max_sequence_tokens:,} tokens (max_sequence_tokens).",
+        )
+    if entry.max_context is not None and workload.max_sequence_tokens > entry.max_context:
+        raise SizingError(
+            "max_sequence_tokens",
+            f"{entry.name} takes at most {entry.max_context:,} tokens a text, not "
+            f"{workload.max_sequence_tokens:,}.",
+        )
+    return (
+        f"The server bounds a batch to {workload.max_batch_tokens:,} tokens (as TEI does); memory "
+        "does not grow with concurrency.",
+        f"Speed: {_EFFICIENCY:.0%} of the card's peak, as batched servers reach.",
+    )
+
+
+def options(entry: Model, workload: EmbeddingWorkload, card: Card) -> Options:
+    """One whole GPU of that card, and the MIG devices that hold the model."""
+    whole = judge(entry, workload, card)
+    rule = precision.inference_rule(card, workload.precision)
+    if not rule.works:
+        return Options((), replace(whole, fit=Fit.NO, why=rule.note))
+    if whole.fit is Fit.NO:
+        return Options((), whole)
+    working = [whole]
+    if workload.constraints.allow_mig:
+        devices = (judge(entry, workload, cut) for cut in mig_cards(card))
+        working.extend(shape for shape in devices if shape.fit is not Fit.NO)
+    if card.accelerator is None:
+        working = [replace(shape, fit=Fit.TIGHT) for shape in working]
+    return Options(tuple(working), None)
+
+
+def judge(entry: Model, workload: EmbeddingWorkload, card: Card) -> Shape:
+    """One unit of that card: memory, verdict, speed and arithmetic."""
+    width = 4 if workload.precision == "fp32" else 2
+    weights, weights_line = weights_per_gpu(entry, workload.precision)
+    tokens = workload.max_batch_tokens
+    layer = tokens * entry.width * _COPIES * width / MIB
+    formula = f"{tokens:,} tokens × {entry.width} × {_COPIES} × {width} B"
+    if not precision.has_flash_attention(card) or workload.precision == "fp32":
+        scores = entry.num_heads * workload.max_sequence_tokens * tokens * width / MIB
+        layer += scores
+        formula += (
+            f" + scores without flash attention {entry.num_heads} heads × "
+            f"{workload.max_sequence_tokens:,} × {tokens:,} × {width} B"
+        )
+    left = card.usable_mib - weights - layer - _RUNTIME
+    fit = verdict(left, weights, card.usable_mib)
+    checkpoint = checkpoint_bytes(entry, workload.precision)
+    cpu, memory, host_line = serving_host(checkpoint, 1, 1, light=True)
+    ready = load_time(checkpoint / 1e9, "embedding")
+    total = weights + layer + _RUNTIME
+    return Shape(
+        gpu_model=card.name,
+        mig_profile=card.mig_profile,
+        gpus_per_pod=1,
+        pods=1,
+        parallelism="one GPU" if card.mig_profile is None else "one MIG device",
+        cpu_milli=cpu,
+        memory_mib=memory,
+        usable_mib=card.usable_mib,
+        use=MemoryUse(weights, 0.0, layer, 0.0, _RUNTIME),
+        fit=fit,
+        why=(
+            f"Weights, batch and runtime take {gib_text(total)} of {gib_text(card.usable_mib)}"
+            + (", too much." if fit is Fit.NO else "." if fit is Fit.FITS else ": little to spare.")
+        ),
+        lines=(
+            Line("Usable memory", f"what engines see of one {card.unit}", card.usable_mib, SOURCE),
+            weights_line,
+            Line("Batch activations", formula, layer, SOURCE),
+            Line("Runtime", "CUDA context, server and libraries", _RUNTIME, SOURCE),
+            Line("Left", "usable − weights − batch − runtime", left, SOURCE),
+            margin_line(weights, card.usable_mib),
+            _speed_line(entry, workload, card),
+            ready.line,
+            host_line,
+        ),
+        load_seconds=(ready.low, ready.high),
+    )
+
+
+def tokens_per_second(entry: Model, card: Card) -> float | None:
+    """Tokens embedded in a second by a whole card; None when its speed is not known."""
+    board = card.accelerator
+    if board is None or board.bf16_tflops is None:
+        return None
+    computed = max(entry.active_params_b - entry.embedding_params_b - entry.head_params_b, 1e-3)
+    return _EFFICIENCY * board.bf16_tflops * 1e12 / (2 * computed * 1e9)
+
+
+def _speed_line(entry: Model, workload: EmbeddingWorkload, card: Card) -> Line:
+    speed = None if card.mig_profile else tokens_per_second(entry, card)
+    if speed is None:
+        return Line("Speed", f"speed of one {card.unit} is not known", None, SOURCE)
+    text = f"about {speed:,.0f} tokens/s a GPU"
+    if workload.tokens_per_second:
+        needed = math.ceil(workload.tokens_per_second / speed)
+        text += f"; {workload.tokens_per_second:,.0f} wanted: {needed} replicas"
+    return Line("Speed", text, None, SOURCE)

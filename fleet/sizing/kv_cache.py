@@ -1,0 +1,79 @@
+"""Memory of the KV cache and of recurrent state: per token, per sequence, per GPU.
+
+Formula and measured error: docs/sizing.md, "KV cache".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from fleet.catalogue.models import Model
+
+SOURCE = "docs/sizing.md, KV cache"
+
+_BF16 = 2
+_FP8_MLA_LAYER = 656  # bytes of a token and layer: 512 fp8 + scales + 64 bf16 rope values
+_INDEX_LAYER = 132  # bytes of a token and layer: index cache of sparse attention
+_SPARSE_INDEX = ("DeepSeek-V3.2", "GLM-5", "MiniMax-M3")
+
+
+@dataclass(frozen=True, slots=True)
+class KvCost:
+    """What sequences cost on one GPU, bytes."""
+
+    per_token: float  # grows with the context
+    per_window_token: float  # sliding layers: grows up to the window
+    window: int  # tokens
+    per_sequence: float  # recurrent state
+    formula: str
+    certain: bool  # False: the cache of this model does not follow a simple form
+
+    def sequence_bytes(self, tokens: int) -> float:
+        """Bytes of one sequence of ``tokens`` tokens."""
+        return (
+            self.per_token * tokens
+            + self.per_window_token * min(tokens, self.window)
+            + self.per_sequence
+        )
+
+
+def kv_cost(entry: Model, *, value_bytes: int = _BF16, tp: int = 1, pp: int = 1) -> KvCost:
+    """What one token and one sequence cost on the fullest GPU.
+
+    ``value_bytes`` of a key or value: 1 (fp8), 2 (16 bits) or 4 (fp32). Heads are split over
+    ``tp`` (at least one KV head a GPU), layers over ``pp``; the latent vector of MLA is not
+    split over ``tp``.
+    """
+    width = value_bytes
+    stage = math.ceil(entry.num_layers / pp) / entry.num_layers
+    share = "" if pp == 1 else f" × {stage:.3g} of the layers"
+    certain = True
+    if entry.is_mla:
+        latent = (entry.kv_lora_rank or 0) + (entry.rope_dim or 0)
+        layer = _FP8_MLA_LAYER if width == 1 else latent * width
+        per_token = float(entry.full_layers * layer)
+        formula = f"{entry.full_layers} layers × {layer} B (latent, the same on each GPU)"
+    elif entry.kv_bytes_per_token is None:
+        certain = False
+        per_token = float(entry.num_layers * entry.head_dim * width)
+        formula = f"about {entry.num_layers} layers × {entry.head_dim} × {width} B (compressed)"
+    else:
+        # Global layers may have their own head count; the catalogue's bytes tell it.
+        one_head = 2 * entry.full_layers * entry.head_dim * _BF16
+        heads = max(round(entry.kv_bytes_per_token / one_head), 1) if one_head else 0
+        held = math.ceil(heads / tp)
+        per_token = float(one_head / _BF16 * width * held)
+        formula = f"2 × {entry.full_layers} layers × {held} KV heads × {entry.head_dim} × {width} B"
+    if any(mark in entry.name for mark in _SPARSE_INDEX):
+        per_token += entry.full_layers * _INDEX_LAYER
+        formula += f" + index {entry.full_layers} × {_INDEX_LAYER} B"
+    sliding = 2 * entry.sliding_layers * math.ceil(entry.num_kv_heads / tp) * entry.head_dim * width
+    return KvCost(
+        per_token=per_token * stage,
+        per_window_token=sliding * stage,
+        window=entry.sliding_window,
+        per_sequence=entry.state_bytes * max(width / _BF16, 1) / tp * stage,
+        formula=formula + share,
+        certain=certain,
+    )

@@ -1,0 +1,227 @@
+"""Sizing of LLM inference: which splits of a model fit on a card, with the arithmetic.
+
+Formulas, sources and measured error: docs/sizing.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fleet.catalogue.models import Model
+from fleet.sizing import kv_cache, overhead, parallelism, precision
+from fleet.sizing.cards import Card, mig_cards
+from fleet.sizing.errors import SizingError
+from fleet.sizing.host import serving_host
+from fleet.sizing.kv_cache import KvCost, kv_cost
+from fleet.sizing.load_time import load_time
+from fleet.sizing.overhead import Overhead, engine_overhead, is_large
+from fleet.sizing.parallelism import Split, splits
+from fleet.sizing.requirement import Fit, Line, MemoryUse, Shape
+from fleet.sizing.verdict import SOURCE, Options, margin_line, verdict
+from fleet.sizing.weights import MIB, checkpoint_bytes, weight_format, weights_per_gpu
+from fleet.units import gib_text
+from fleet.workloads import LlmWorkload
+
+KINDS = ("llm", "vlm")
+_TRT_UNEXPLAINED = 512.0
+
+
+def check(entry: Model, workload: LlmWorkload) -> tuple[str, ...]:
+    """Refuse what contradicts itself; return what was assumed. Raises ``SizingError``."""
+    if entry.kind not in KINDS:
+        raise SizingError(
+            "model", f"{entry.name} is a model of kind {entry.kind}, not one that generates text."
+        )
+    mean = workload.input_tokens + workload.output_tokens
+    if mean > workload.max_context:
+        raise SizingError(
+            "max_context",
+            f"A mean request has {mean:,} tokens (input + output), more than max_context "
+            f"{workload.max_context:,}. Raise max_context.",
+        )
+    found = []
+    if entry.max_context is not None and workload.max_context > entry.max_context:
+        found.append(
+            f"max_context {workload.max_context:,} is beyond the {entry.max_context:,} tokens that "
+            f"{entry.name} was published with: needs RoPE scaling."
+        )
+    note = weight_format(entry, workload.precision).note
+    if note:
+        found.append(f"Weights: {note}.")
+    if not kv_cost(entry).certain:
+        found.append(f"The KV cache of {entry.name} is compressed; its size is a rough estimate.")
+    if entry.kind == "vlm":
+        found.append("Vision tower loaded; text-only serving would need less.")
+    found.append(
+        f"Mean request of {mean:,} tokens for the concurrency; one request of max_context "
+        f"{workload.max_context:,} tokens must fit as well."
+    )
+    return tuple(found)
+
+
+def options(entry: Model, workload: LlmWorkload, card: Card) -> Options:
+    """The shapes of one replica on that card: the fewest GPUs that fit, the next larger split
+    when those are merely tight, and the MIG devices that hold the model alone."""
+    rule = precision.inference_rule(card, workload.precision)
+    group = weight_format(entry, workload.precision).group
+    tries = splits(entry, group, card.max_per_node)
+    if not rule.works:
+        return Options(
+            (), replace(judge(entry, workload, card, tries[0]), fit=Fit.NO, why=rule.note)
+        )
+    working: list[Shape] = []
+    last = None
+    for split in tries:
+        last = judge(entry, workload, card, split)
+        if last.fit is Fit.NO:
+            continue
+        working.append(last)
+        if last.fit is Fit.FITS:
+            break
+    if workload.constraints.allow_mig and working and working[0].gpus == 1:
+        devices = (judge(entry, workload, cut, tries[0]) for cut in mig_cards(card))
+        working.extend(shape for shape in devices if shape.fit is not Fit.NO)
+    if card.accelerator is None:
+        # What the card computes is not known: memory alone does not make it a safe choice.
+        working = [replace(shape, fit=Fit.TIGHT) for shape in working]
+    return Options(tuple(working), None if working else last)
+
+
+def judge(
+    entry: Model,
+    workload: LlmWorkload,
+    card: Card,
+    split: Split,
+    *,
+    sequences: int | None = None,
+    batched_tokens: int | None = None,
+) -> Shape:
+    """One split on one card: memory of the fullest GPU, verdict and arithmetic.
+
+    ``sequences`` and ``batched_tokens`` override the engine's defaults for its batch limits.
+    """
+    tp, pp = split.tp, split.pp
+    weights, weights_line = weights_per_gpu(entry, workload.precision, tp, pp)
+    default = 1024 if is_large(card) else 256
+    taken = engine_overhead(
+        entry,
+        card,
+        workload.engine,
+        tp,
+        pp,
+        sequences=sequences or max(default, workload.concurrency),
+        batched_tokens=batched_tokens,
+    )
+    budget, budget_line = _budget(workload, card, weights, taken)
+    left = budget - weights - taken.activations - taken.runtime
+    cost = kv_cost(entry, value_bytes=_value_bytes(workload, card), tp=tp, pp=pp)
+    mean = workload.input_tokens + workload.output_tokens
+    longest = cost.sequence_bytes(workload.max_context) / MIB
+    wanted = workload.concurrency * cost.sequence_bytes(mean) / MIB
+    need = max(longest, wanted)
+    fit = verdict(left - need, weights, card.usable_mib)
+    checkpoint = checkpoint_bytes(entry, workload.precision)
+    cpu, memory, host_line = serving_host(checkpoint, split.gpus_per_pod, split.pods, light=False)
+    ready = load_time(checkpoint / 1e9, "moe" if entry.is_moe else "dense", split.pods)
+    concurrency = max(int(left / (cost.sequence_bytes(mean) / MIB)), 0) if left > 0 else 0
+    lines = (
+        Line("Usable memory", f"what engines see of one {card.unit}", card.usable_mib, SOURCE),
+        budget_line,
+        weights_line,
+        *taken.lines,
+        Line("Left for KV cache", "budget − weights − activations − runtime", left, SOURCE),
+        _kv_line(workload, cost, longest, wanted, mean),
+        margin_line(weights, card.usable_mib),
+        Line("Concurrency", f"{concurrency:,} requests of {mean:,} tokens at once", None, SOURCE),
+        Line("Split", split.label, None, parallelism.SOURCE),
+        ready.line,
+        host_line,
+    )
+    return Shape(
+        gpu_model=card.name,
+        mig_profile=card.mig_profile,
+        gpus_per_pod=split.gpus_per_pod,
+        pods=split.pods,
+        parallelism=split.label,
+        cpu_milli=cpu,
+        memory_mib=memory,
+        usable_mib=card.usable_mib,
+        use=MemoryUse(weights, need, taken.activations, 0.0, taken.runtime),
+        fit=fit,
+        why=_why(fit, card, weights, left, need, longest, wanted, workload),
+        lines=lines,
+        max_concurrency=concurrency,
+        load_seconds=(ready.low, ready.high),
+    )
+
+
+def _value_bytes(workload: LlmWorkload, card: Card) -> int:
+    if workload.kv_precision == "fp8" and precision.has_fp8_kv(card):
+        return 1
+    if workload.kv_precision == "auto" and workload.precision == "fp32":
+        return 4
+    return 2
+
+
+def _budget(
+    workload: LlmWorkload, card: Card, weights: float, taken: Overhead
+) -> tuple[float, Line]:
+    """MiB that weights, activations, runtime and KV cache may take together."""
+    share, total = workload.memory_utilization, card.usable_mib
+    if workload.engine == "tensorrt-llm":
+        # The share applies to what is free after everything else is loaded.
+        fixed = weights + taken.activations + taken.runtime + _TRT_UNEXPLAINED
+        free = max(total - fixed, 0.0)
+        budget = min(fixed, total) - _TRT_UNEXPLAINED + share * free
+        formula = f"{share:g} of the memory free after loading, beside what is loaded"
+        return budget, Line("Budget", formula, budget, overhead.SOURCE)
+    if workload.engine == "sglang":
+        formula = f"memory fraction {share:g} for weights and KV, less when the reserve is larger"
+        static = min(share * total, total - taken.activations - taken.runtime)
+        budget = static + taken.activations + taken.runtime
+        return budget, Line("Budget", formula, budget, overhead.SOURCE)
+    budget = share * total
+    return budget, Line("Budget", f"{share:g} × {gib_text(total)}", budget, overhead.SOURCE)
+
+
+def _kv_line(workload: LlmWorkload, cost: KvCost, longest: float, wanted: float, mean: int) -> Line:
+    parts = [f"per token {cost.formula} = {cost.per_token:,.0f} B"]
+    if cost.per_window_token:
+        parts.append(
+            f"{cost.per_window_token:,.0f} B a token in sliding layers up to {cost.window:,}"
+        )
+    if cost.per_sequence:
+        parts.append(f"state {cost.per_sequence / MIB:,.0f} MiB a request")
+    parts.append(
+        f"larger of {workload.concurrency} requests × {mean:,} tokens = {gib_text(wanted)} and one "
+        f"of {workload.max_context:,} = {gib_text(longest)}"
+    )
+    return Line("KV cache", "; ".join(parts), max(longest, wanted), kv_cache.SOURCE)
+
+
+def _why(
+    fit: Fit,
+    card: Card,
+    weights: float,
+    left: float,
+    need: float,
+    longest: float,
+    wanted: float,
+    workload: LlmWorkload,
+) -> str:
+    if left <= 0:
+        return (
+            f"Weights of {gib_text(weights)} a GPU and the engine leave nothing of the "
+            f"{gib_text(card.usable_mib)} for a KV cache."
+        )
+    if fit is Fit.NO:
+        if left < longest:
+            asked = f"one request of {workload.max_context:,} tokens needs {gib_text(longest)}"
+        else:
+            asked = f"{workload.concurrency} requests at once need {gib_text(wanted)}"
+        return f"{gib_text(left)} a GPU is left for the KV cache; {asked}."
+    spare = "enough" if fit is Fit.FITS else "little"
+    return (
+        f"Weights {gib_text(weights)} a GPU; {gib_text(left)} left for a KV cache of "
+        f"{gib_text(need)}: {spare} to spare."
+    )

@@ -1,0 +1,134 @@
+"""Sizing: from a declared workload to the shapes that work, with their arithmetic.
+
+    >>> size(LlmWorkload(name="chat", model="Qwen/Qwen3-8B")).sentence
+
+Method and measured error: docs/sizing.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fleet.catalogue.models import Model
+from fleet.sizing import embedding, llm, load_time, precision, training
+from fleet.sizing.cards import STANDARD, Card, StatedCard, resolve
+from fleet.sizing.errors import SizingError
+from fleet.sizing.kv_cache import kv_cost
+from fleet.sizing.requirement import Fit, Requirement, Shape
+from fleet.sizing.shape import assumptions_of, model_of
+from fleet.sizing.verdict import Options
+from fleet.units import gib_text
+from fleet.workloads import EmbeddingWorkload, LlmWorkload, Workload, kind_of
+
+__all__ = ["STANDARD", "SizingError", "StatedCard", "size"]
+
+_NAMED = 3  # alternatives in the sentence
+
+
+def size(workload: Workload, *, cards: Sequence[str | StatedCard] | None = None) -> Requirement:
+    """What one replica of the workload needs.
+
+    ``cards``: catalogue names to judge; a family name ("H100") is judged as its smallest member;
+    a ``StatedCard`` by the memory that its node states. None: the workload's ``gpu_models``, else
+    the cards seen in Kubernetes fleets.
+    Raises ``SizingError`` (``field``, ``message``) for a model or card that is not known and for
+    a workload that contradicts itself. A workload that fits nowhere is an answer, not an error.
+    """
+    entry = model_of(workload)
+    options, assumed, confidence = _by_kind(entry, workload)
+    wanted = cards if cards is not None else workload.constraints.gpu_models or STANDARD
+    judged = [resolve(card) for card in dict.fromkeys(wanted)]
+    shapes: list[Shape] = []
+    refused: list[Shape] = []
+    for card in judged:
+        found = options(card)
+        shapes.extend(found.working)
+        if found.refused is not None:
+            refused.append(found.refused)
+    shapes.sort(key=_order)
+    refused.sort(key=lambda shape: (-shape.usable_mib, shape.gpu_model))
+    working = {shape.gpu_model for shape in shapes}
+    return Requirement(
+        workload=workload.name,
+        kind=kind_of(workload),
+        shapes=tuple(shapes),
+        refused=tuple(refused),
+        sentence=_sentence(shapes, refused),
+        assumptions=(
+            *assumptions_of(entry),
+            *assumed,
+            *(card.note for card in judged if card.note),
+            *_precision_notes(workload, [card for card in judged if card.name in working]),
+            load_time.ASSUMPTION,
+        ),
+        confidence=confidence,
+    )
+
+
+def _by_kind(
+    entry: Model, workload: Workload
+) -> tuple[Callable[[Card], Options], tuple[str, ...], str]:
+    if isinstance(workload, EmbeddingWorkload):
+        assumed = embedding.check(entry, workload)
+        text = "calculated; batch activations are rough, at most a few GiB"
+        return lambda card: embedding.options(entry, workload, card), assumed, text
+    if isinstance(workload, LlmWorkload):
+        assumed = llm.check(entry, workload)
+        text = "calculated; weights within 1 % and KV cache within 1 % in half of measured runs"
+        if not kv_cost(entry).certain:
+            text = "low: the KV cache of this model is a rough estimate"
+        return lambda card: llm.options(entry, workload, card), assumed, text
+    assumed = training.check(entry, workload)
+    text = "calculated; typical error of the peak 11 %"
+    return lambda card: training.options(entry, workload, card), assumed, text
+
+
+def _order(shape: Shape) -> tuple[bool, int, float, str, str]:
+    return (
+        shape.fit is not Fit.FITS,
+        shape.gpus,
+        shape.usable_mib,
+        shape.gpu_model,
+        shape.mig_profile or "",
+    )
+
+
+def _sentence(shapes: Sequence[Shape], refused: Sequence[Shape]) -> str:
+    if not shapes:
+        if not refused:
+            return "No card was given to judge."
+        best = refused[0]
+        return f"Fits no card that was judged. {best.unit}: {best.why}"
+    named: dict[tuple[int, int], Shape] = {}
+    for shape in shapes:
+        if shape.mig_profile is None:
+            named.setdefault((shape.gpus_per_pod, shape.pods), shape)
+    if not named:
+        named[1, 1] = shapes[0]
+    texts = [_text(shape) for shape in list(named.values())[:_NAMED]]
+    return " or ".join(texts)
+
+
+def _text(shape: Shape) -> str:
+    card = f"{shape.gpus} × {shape.unit} ({gib_text(shape.usable_mib, 0)})"
+    tight = ", tight" if shape.fit is Fit.TIGHT else ""
+    if shape.pods > 1:
+        return f"{card} in {shape.pods} pods of {shape.gpus_per_pod}{tight}"
+    return f"{card}{' in one node' if shape.gpus > 1 else ''}{tight}"
+
+
+def _precision_notes(workload: Workload, cards: Sequence[Card]) -> list[str]:
+    """What cards use instead of the stated number format, each sentence once."""
+    found: dict[str, None] = {}
+    for card in cards:
+        if isinstance(workload, EmbeddingWorkload | LlmWorkload):
+            rule = precision.inference_rule(card, workload.precision)
+        else:
+            rule = precision.training_rule(card, workload.recipe, workload.method)
+        if rule.note:
+            found[rule.note] = None
+    if isinstance(workload, LlmWorkload) and workload.kv_precision == "fp8":
+        without = [card.name for card in cards if not precision.has_fp8_kv(card)]
+        if without:
+            found[f"KV cache stays 16 bits on {', '.join(without)}: no fp8 there."] = None
+    return list(found)

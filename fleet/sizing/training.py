@@ -1,0 +1,208 @@
+"""Sizing of training: memory per GPU of full fine-tuning, LoRA and QLoRA, and how many GPUs.
+
+Formulas, sources and measured error: docs/sizing.md, "Training".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fleet.catalogue.models import Model
+from fleet.sizing import precision
+from fleet.sizing.cards import Card, mig_cards
+from fleet.sizing.errors import SizingError
+from fleet.sizing.host import training_host
+from fleet.sizing.load_time import load_time
+from fleet.sizing.overhead import GIB
+from fleet.sizing.requirement import Fit, Line, MemoryUse, Shape
+from fleet.sizing.training_states import States, activations, states
+from fleet.sizing.verdict import Options
+from fleet.sizing.weights import MIB, checkpoint_bytes
+from fleet.units import gib_text
+from fleet.workloads import TrainingWorkload
+
+SOURCE = "docs/sizing.md, Training"
+KINDS = ("llm", "vlm", "embedding", "reranker")
+MAX_GPUS = 1024  # of a job whose GPU count is not stated
+_RUNTIME = 1.5 * GIB
+_RESERVED_TIGHT = 1.05  # memory that the allocator holds over what tensors use
+_RESERVED_FITS = 1.15
+_SHARDING = {"ddp": "DDP", "zero1": "ZeRO-1", "zero2": "ZeRO-2", "zero3": "ZeRO-3"}
+
+
+def check(entry: Model, workload: TrainingWorkload) -> tuple[str, ...]:
+    """Refuse what contradicts itself; return what was assumed. Raises ``SizingError``."""
+    if entry.kind not in KINDS:
+        raise SizingError("model", f"Training of models of kind {entry.kind} is not modelled.")
+    if workload.gpus and workload.gpus_per_worker and workload.gpus % workload.gpus_per_worker:
+        raise SizingError(
+            "gpus_per_worker",
+            f"{workload.gpus} GPUs cannot be divided into workers of "
+            f"{workload.gpus_per_worker} GPUs.",
+        )
+    found = [
+        "Data parallel only (no tensor or pipeline split); loss over the whole vocabulary, "
+        "not chunked or fused."
+    ]
+    if entry.max_context is not None and workload.sequence_tokens > entry.max_context:
+        found.append(
+            f"Sequences of {workload.sequence_tokens:,} tokens are longer than the "
+            f"{entry.max_context:,} that {entry.name} was published with."
+        )
+    if workload.method != "full":
+        found.append("LoRA of rank 16 on all linear layers (attention only where experts route).")
+    if not workload.gpus_per_worker:
+        found.append("Workers of up to 8 GPUs (4 or 1 for boards that come so).")
+    return tuple(found)
+
+
+def options(entry: Model, workload: TrainingWorkload, card: Card) -> Options:
+    """The fewest GPUs of that card that hold the job, or the wanted number judged."""
+    rule = precision.training_rule(card, workload.recipe, workload.method)
+    last = None
+    working: list[Shape] = []
+    for count in _counts(workload, card):
+        last = judge(entry, workload, card, count)
+        if not rule.works:
+            last = replace(last, fit=Fit.NO, why=rule.note)
+            break
+        if last.fit is Fit.NO:
+            continue
+        working.append(last)
+        if last.fit is Fit.FITS:
+            break
+    if last is None:
+        raise SizingError(
+            "gpus_per_worker",
+            f"No worker of {workload.gpus_per_worker} GPUs exists with {card.name}: its nodes "
+            f"hold up to {card.max_per_node}.",
+        )
+    if working and working[0].gpus == 1 and workload.constraints.allow_mig:
+        devices = (judge(entry, workload, cut, 1) for cut in mig_cards(card))
+        working.extend(shape for shape in devices if shape.fit is not Fit.NO)
+    if card.accelerator is None:
+        working = [replace(shape, fit=Fit.TIGHT) for shape in working]
+    return Options(tuple(working), None if working else last)
+
+
+def _counts(workload: TrainingWorkload, card: Card) -> Iterator[int]:
+    """Total GPU counts to try, fewest first."""
+    worker = workload.gpus_per_worker
+    if workload.gpus:
+        yield workload.gpus
+        return
+    if worker:
+        # DDP gains nothing from more GPUs: one worker tells all.
+        most = 1 if workload.sharding == "ddp" else MAX_GPUS // worker
+        yield from (worker * count for count in range(1, most + 1))
+        return
+    if workload.sharding == "ddp":
+        yield 1
+        return
+    node = card.max_per_node
+    yield from (count for count in (1, 2, 4, 8) if count <= node)
+    yield from range(2 * node, MAX_GPUS + 1, node)
+
+
+def worker_size(workload: TrainingWorkload, gpus: int, node: int) -> int:
+    """GPUs of one worker: as stated, else the largest equal part that a node holds."""
+    if workload.gpus_per_worker:
+        return workload.gpus_per_worker
+    return max(size for size in range(1, min(gpus, node) + 1) if gpus % size == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Peak:
+    """MiB of the fullest GPU at its fullest moment."""
+
+    use: MemoryUse
+    peak: float
+    lines: tuple[Line, ...]
+
+
+def judge(entry: Model, workload: TrainingWorkload, card: Card, gpus: int) -> Shape:
+    """``gpus`` GPUs of that card: memory of one, verdict and arithmetic."""
+    found = _peak(entry, workload, gpus)
+    usable = card.usable_mib
+    if found.peak * _RESERVED_FITS + _RUNTIME <= usable:
+        fit = Fit.FITS
+    elif found.peak * _RESERVED_TIGHT + _RUNTIME <= usable:
+        fit = Fit.TIGHT
+    else:
+        fit = Fit.NO
+    worker = worker_size(workload, gpus, card.max_per_node)
+    pods = gpus // worker
+    too_large = worker > card.max_per_node
+    if too_large:
+        fit = Fit.NO
+    checkpoint = checkpoint_bytes(entry, "bf16")
+    cpu, memory, host_line = training_host(checkpoint, worker)
+    ready = load_time(checkpoint / 1e9, "dense")
+    needed = found.use.total
+    if too_large:
+        why = f"A node with {card.name} holds up to {card.max_per_node} GPUs, not {worker}."
+    else:
+        verdict = {Fit.FITS: "fits", Fit.TIGHT: "little to spare", Fit.NO: "too much"}[fit]
+        why = f"Peak of {gib_text(needed)} a GPU over {gpus} of {gib_text(usable)} each: {verdict}."
+    sharding = _SHARDING[workload.sharding]
+    return Shape(
+        gpu_model=card.name,
+        mig_profile=card.mig_profile,
+        gpus_per_pod=worker,
+        pods=pods,
+        parallelism=f"{sharding} × {gpus}" if gpus > 1 else "one GPU",
+        cpu_milli=cpu,
+        memory_mib=memory,
+        usable_mib=usable,
+        use=found.use,
+        fit=fit,
+        why=why,
+        lines=(
+            Line("Usable memory", f"what a process sees of one {card.unit}", usable, SOURCE),
+            *found.lines,
+            Line(
+                "Reserved by the allocator",
+                f"{_RESERVED_TIGHT - 1:.0%} of the peak; "
+                f"{_RESERVED_FITS - 1:.0%} for a verdict of fits",
+                found.peak * (_RESERVED_TIGHT - 1),
+                SOURCE,
+            ),
+            Line("Runtime", "CUDA context, NCCL buffers", _RUNTIME, SOURCE),
+            ready.line,
+            host_line,
+        ),
+        load_seconds=(ready.low, ready.high),
+    )
+
+
+def _peak(entry: Model, workload: TrainingWorkload, gpus: int) -> _Peak:
+    held: States = states(entry, workload, gpus)
+    act, act_lines = activations(entry, workload)
+    # Activations are gone when the optimiser steps: only the larger of the two counts.
+    moment = max(act, held.temporaries)
+    peak = held.weights + held.optimizer + held.gathered + moment
+    use = MemoryUse(
+        weights=held.weights,
+        kv_cache=0.0,
+        activations=moment,
+        optimizer=held.optimizer,
+        overhead=held.gathered + peak * (_RESERVED_TIGHT - 1) + _RUNTIME,
+    )
+    lines = (
+        *held.lines,
+        *act_lines,
+        Line(
+            "Peak",
+            f"states + gathered layers + larger of activations {gib_text(act)} and optimiser "
+            f"temporaries {gib_text(held.temporaries)}",
+            peak,
+            SOURCE,
+        ),
+    )
+    return _Peak(use, peak, lines)
+
+
+def peak_gib(entry: Model, workload: TrainingWorkload, gpus: int) -> float:
+    """Peak of tensors on one GPU in GiB, before allocator reserve and runtime."""
+    return _peak(entry, workload, gpus).peak * MIB / 2**30
