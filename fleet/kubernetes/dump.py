@@ -1,0 +1,190 @@
+"""Clusters out of files: what ``kubectl get … -o json`` or ``-o yaml`` printed.
+
+Accepted, in any mix and in any number of files: a ``List``, single objects, typed lists
+(``PodList``), several documents in a row (JSON one after the other, YAML with ``---``), gzip,
+UTF-8 or the UTF-16 that a Windows shell writes. ``kubectl version -o json`` and discovery
+documents may lie among them.
+
+Nothing is read by halves: a source that cannot be read to its end raises ``DumpError``. An odd
+*object* in a readable source costs that object and leaves a line in ``problems``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import Raw, Struct
+
+from fleet.inventory import ReadResult, ReadStatus
+from fleet.kubernetes import discovery
+from fleet.kubernetes.documents import DumpError, Limits, json_documents, unpack
+from fleet.kubernetes.objects import RawCluster, decode_items, note, resource_of
+from fleet.kubernetes.objects_core import Object, VersionInfo
+from fleet.kubernetes.resources import RESOURCES, Resource
+
+__all__ = ["DumpError", "Limits", "Source", "load"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file or stream. ``name`` is shown in messages."""
+
+    name: str
+    data: bytes
+
+
+class _Head(Struct):
+    apiVersion: str = ""
+    kind: str = ""
+
+
+class _Envelope(_Head):
+    items: list[Raw] | None = None
+
+
+_HEAD = msgspec.json.Decoder(_Head)
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
+
+
+@dataclass(slots=True)
+class _Collected:
+    raw: dict[str, list[Raw | bytes | memoryview]] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)  # resources of which a list was there
+    apis: list[dict[str, tuple[str, ...]]] = field(default_factory=list)
+    version: VersionInfo | None = None
+    objects: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def load(sources: Iterable[Source], limits: Limits | None = None) -> RawCluster:
+    """Read one cluster out of its files.
+
+    Raises ``DumpError`` (``.place``, ``.message``) when a source is broken, too large, or when
+    no source holds anything of a cluster.
+    """
+    limits = limits or Limits()
+    collected = _Collected()
+    names = []
+    for source in sources:
+        names.append(source.name)
+        text = unpack(source.name, source.data, limits)
+        for number, document in enumerate(json_documents(source.name, text, limits), start=1):
+            place = f"{source.name[:120]}, document {number}"
+            try:
+                _document(document, collected, place, limits)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise DumpError(place, f"is not a Kubernetes object or list: {error}") from None
+            except RecursionError:
+                raise DumpError(place, "is nested too deeply") from None
+    if not (collected.seen or collected.version or collected.apis):
+        place = ", ".join(names)[:200] or "(no file)"
+        raise DumpError(
+            place,
+            "holds no Kubernetes object that we read. Export with: "
+            "kubectl get nodes,pods,resourcequotas -A -o json",
+        )
+    return _raw_cluster(collected)
+
+
+def _document(document: bytes | memoryview, into: _Collected, place: str, limits: Limits) -> None:
+    head = _HEAD.decode(document)
+    if head.kind == "APIResourceList":
+        into.apis.append(discovery.from_resource_list(document))
+    elif head.kind == "APIGroupDiscoveryList":
+        into.apis.append(discovery.from_aggregated(document))
+    elif head.kind.endswith("List"):
+        listing = _ENVELOPE.decode(document)
+        _list(listing, into, place, limits)
+    elif head.kind:
+        _item(document, head, into, place, limits)
+    else:
+        version = discovery.version_of(document)
+        if version is not None:
+            into.version = version
+        elif bytes(document[:200]).strip() not in (b"null", b"{}"):
+            note(into.problems, f"{place}: no kind, left out")
+
+
+def _list(listing: _Envelope, into: _Collected, place: str, limits: Limits) -> None:
+    own = listing.kind.removesuffix("List")
+    typed = resource_of(_group(listing.apiVersion), own) if own else None
+    if typed is not None:
+        into.seen.add(typed.key)
+    for raw in listing.items or ():
+        try:
+            head = _HEAD.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            note(into.problems, f"{place}: an item was left out, {error}")
+            continue
+        if not head.kind:
+            head = _Head(apiVersion=listing.apiVersion, kind=own)  # items of a typed list
+        if head.kind == "List":  # lists inside a list, as jq and yq make them
+            _document(bytes(raw), into, place, limits)
+        else:
+            _item(raw, head, into, place, limits)
+    if not listing.items and own == "":
+        into.seen.add("")  # an empty List: the cluster has none of what was asked for
+
+
+def _item(
+    raw: Raw | bytes | memoryview, head: _Head, into: _Collected, place: str, limits: Limits
+) -> None:
+    into.objects += 1
+    if into.objects > limits.objects:
+        raise DumpError(place, f"holds more than {limits.objects:,} objects")
+    resource = resource_of(_group(head.apiVersion), head.kind)
+    if resource is not None:  # other kinds (Service, Secret …) are not looked at
+        into.seen.add(resource.key)
+        into.raw.setdefault(resource.key, []).append(raw)
+
+
+def _group(api_version: str) -> str:
+    group, slash, _ = api_version.partition("/")
+    return group if slash else ""
+
+
+def _raw_cluster(collected: _Collected) -> RawCluster:
+    apis = discovery.merge(collected.apis) if collected.apis else None
+    objects: dict[str, tuple[Object, ...]] = {}
+    reads = []
+    problems = collected.problems
+    for resource in RESOURCES:
+        items, lines = decode_items(resource, collected.raw.pop(resource.key, ()))
+        for line in lines:
+            note(problems, line)
+        objects[resource.key] = _unique(resource.key, items, problems)
+        reads.append(_read_result(resource, len(objects[resource.key]), collected, apis))
+    return RawCluster(
+        objects=objects,
+        version=collected.version,
+        apis=apis,
+        reads=tuple(reads),
+        problems=tuple(problems),
+    )
+
+
+def _unique(key: str, items: tuple[Object, ...], problems: list[str]) -> tuple[Object, ...]:
+    found = {(item.metadata.namespace, item.metadata.name): item for item in items}
+    if len(found) < len(items):
+        note(problems, f"{key}: {len(items) - len(found)} objects came twice, the last one counts")
+    return tuple(found.values())
+
+
+def _read_result(
+    resource: Resource,
+    count: int,
+    collected: _Collected,
+    apis: dict[str, tuple[str, ...]] | None,
+) -> ReadResult:
+    if resource.key in collected.seen:
+        return ReadResult(resource.key, ReadStatus.READ, count)
+    if apis is not None and not _served(resource, apis):
+        return ReadResult(resource.key, ReadStatus.NOT_SERVED, 0, "discovery does not list it")
+    return ReadResult(resource.key, ReadStatus.NOT_IN_FILE, 0, "the files hold none")
+
+
+def _served(resource: Resource, apis: dict[str, tuple[str, ...]]) -> bool:
+    prefix = f"{resource.group}/" if resource.group else ""
+    return any(resource.plural in apis.get(prefix + version, ()) for version in resource.versions)
