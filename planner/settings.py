@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "planner.jobs",
     "planner.inventory",
     "planner.plans",
+    "planner.embedded",
 ]
 
 MIDDLEWARE = [

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, close_old_connections, connection
 
 from planner.jobs import claims, runner, schedule
 
@@ -44,6 +44,7 @@ class JobLoop:
     @staticmethod
     def _worker(queue: str) -> Callable[[], float]:
         def work() -> float:
+            close_old_connections()  # Celery does the same around its tasks
             job_id = claims.next_queued([queue])
             if job_id is None:
                 return POLL_S

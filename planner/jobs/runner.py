@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from planner.jobs import claims, registry
 from planner.jobs.models import Job
@@ -130,7 +130,6 @@ def worker_name() -> str:
 
 def run(job_id: int) -> bool:
     """Run the job if it is queued. Returns whether this call ran it."""
-    close_old_connections()
     worker = worker_name()
     if not claims.claim(job_id, worker):
         return False
