@@ -34,6 +34,8 @@ class Cluster(models.Model):
         IN_CLUSTER = "in-cluster", _("Live, this cluster's service account")
         DEMO = "demo", _("Synthetic demo fleet")
 
+    LIVE = (Source.KUBECONFIG, Source.FIELDS, Source.IN_CLUSTER)
+
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="clusters")
     name = models.SlugField(max_length=63)
@@ -42,6 +44,7 @@ class Cluster(models.Model):
     server = models.CharField(max_length=300, blank=True)  # address, no secret
     sync_interval_s = models.PositiveIntegerField(default=0)  # 0: by hand only
     next_sync_at = models.DateTimeField(null=True, db_index=True)
+    # Code of the error that stopped the schedule ("unauthorized"); editing the access ends it.
     paused_reason = models.CharField(max_length=200, blank=True, default="")
     failures = models.PositiveSmallIntegerField(default=0)  # in a row, for the back-off
     current_snapshot = models.ForeignKey(
@@ -64,7 +67,7 @@ class Cluster(models.Model):
 
     @property
     def is_live(self) -> bool:
-        return self.source in (self.Source.KUBECONFIG, self.Source.FIELDS, self.Source.IN_CLUSTER)
+        return self.source in self.LIVE
 
 
 class ClusterCredential(models.Model):
@@ -114,6 +117,7 @@ class Snapshot(models.Model):
     free_gpus = models.PositiveIntegerField(null=True)
     stranded_gpus = models.PositiveIntegerField(null=True)
     flagged = models.CharField(max_length=300, blank=True)  # "shrunk by more than half"
+    files = models.JSONField(default=list)  # names of the files it was read from
     reads = models.JSONField(default=list)  # one entry a resource: status, count, detail
     problems = models.JSONField(default=list)  # one line an odd object
     findings = models.JSONField(default=list)  # the checklist, as of this snapshot
@@ -161,6 +165,8 @@ class NodeRow(models.Model):
     stranded = models.PositiveIntegerField(null=True)
     unhealthy = models.PositiveIntegerField(null=True)
     squares = models.CharField(max_length=4000, blank=True)  # state letter of each GPU
+    topology = models.JSONField(default=dict)  # level name -> value, levels without one left out
+    problem_count = models.PositiveIntegerField(default=0)
     value = models.BinaryField()
 
     class Meta:
