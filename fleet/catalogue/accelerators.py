@@ -1,7 +1,14 @@
-"""The 118 accelerators that we know, and how to find one by the names that nodes carry."""
+"""The accelerators that we know, and how to find one by the names that nodes carry.
+
+No two sources write a card the same way, and prefixes lie (H20 and H200; L4, L40 and L40S; GB200
+contains B200). So texts are cut into tokens, whole tokens are compared, the longest name first.
+A name may fit several cards ("h100"): then all of them are candidates and nobody guesses.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -121,3 +128,189 @@ def usable_mib(card: Accelerator) -> float:
     if card.seen_mib:
         return min(card.seen_mib) * _OF_REPORTED
     return (card.memory_gib or 0.0) * 1024 * _OF_MARKETING
+
+
+_SEPARATORS = re.compile(r"[^a-z0-9.]+")
+_MIG_SUFFIX = re.compile(r"[-_ ]mig[-_ ].*$")
+_VGPU = re.compile(r"^(?:grid|nvidia)[-_ ](?P<card>.+)[-_ ](?P<profile>\d{1,3}[abcq])$", re.I)
+_VENDORS = ("nvidia", "amd", "intel", "tesla")
+_MEMORY = re.compile(r"^(\d{1,3})gb?$")
+_MAX_TEXT = 200
+# Four and three products share these names (Turing, Ada, Blackwell …).
+_MANY_PRODUCTS = frozenset({("rtx", "4000"), ("rtx", "5000"), ("rtx", "6000")})
+# Reported memory is up to 8 % below (and with ECC off a little above) the marketing figure.
+_MEMORY_TOLERANCE = 0.09
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    parts = [part for part in _SEPARATORS.split(text[:_MAX_TEXT].lower()) if part]
+    while len(parts) > 1 and parts[0] in _VENDORS and parts[1] in _VENDORS:
+        del parts[0]  # "NVIDIA-NVIDIA H100", "NVIDIA Tesla T4"
+    return tuple(parts)
+
+
+def _bare(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    return tokens[1:] if len(tokens) > 1 and tokens[0] in _VENDORS else tokens
+
+
+def strip_suffixes(label: str) -> str:
+    """``nvidia.com/gpu.product`` without ``-SHARED`` and ``-MIG-…``, which say how it is cut."""
+    short = label.strip()
+    if short.lower().endswith("-shared"):
+        short = short[: -len("-shared")]
+    return _MIG_SUFFIX.sub("", short) if "mig" in short.lower() else short
+
+
+def mig_suffix(label: str) -> str:
+    """The profile in ``…-MIG-1g.5gb``, "" when there is none, "INVALID" as GFD writes it."""
+    match = re.search(r"-MIG-([A-Za-z0-9.+]+?)(-SHARED)?$", label)
+    return match.group(1) if match else ""
+
+
+def vgpu_profile(text: str) -> tuple[str, str] | None:
+    """("A100", "40C") out of "GRID-A100-40C" or "GRID_P40-1Q"; None when it is no vGPU."""
+    match = _VGPU.match(text.strip()[:_MAX_TEXT])
+    if match is None:
+        return None
+    return match.group("card").upper().replace("_", "-"), match.group("profile").upper()
+
+
+@cache
+def _labels() -> dict[tuple[str, ...], tuple[Accelerator, ...]]:
+    found: dict[tuple[str, ...], list[Accelerator]] = {}
+    for card in accelerators().values():
+        for label in (*card.product_labels, card.name):
+            group = found.setdefault(_tokens(strip_suffixes(label)), [])
+            if card not in group:
+                group.append(card)
+    return {key: tuple(cards) for key, cards in found.items()}
+
+
+@cache
+def _aliases() -> tuple[tuple[tuple[str, ...], tuple[Accelerator, ...]], ...]:
+    """Names without the vendor, longest first, for finding one inside a longer text."""
+    found: dict[tuple[str, ...], list[Accelerator]] = {}
+    for tokens, cards in _labels().items():
+        bare = _bare(tokens)
+        # A driver's bare "NVIDIA-H100" is one card; "h100" in other texts is a family.
+        if len(bare) == 1 and len(_family(bare)) > 1:
+            continue
+        group = found.setdefault(bare, [])
+        group.extend(card for card in cards if card not in group)
+    ordered = sorted(found.items(), key=lambda item: (-len(item[0]), item[0]))
+    return tuple((tokens, tuple(cards)) for tokens, cards in ordered)
+
+
+def _family(prefix: tuple[str, ...]) -> tuple[Accelerator, ...]:
+    size = len(prefix)
+    return tuple(c for c in accelerators().values() if _tokens(c.name)[:size] == prefix)
+
+
+def _contains(text: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    size = len(part)
+    return any(text[i : i + size] == part for i in range(len(text) - size + 1))
+
+
+@cache
+def candidates(text: str) -> tuple[Accelerator, ...]:
+    """All cards that a name may mean; empty when it means none that we know."""
+    tokens = _tokens(strip_suffixes(text))
+    if not tokens:
+        return ()
+    exact = _labels().get(tokens)
+    if exact:
+        return exact
+    bare = _bare(tokens)
+    if bare in _MANY_PRODUCTS:
+        return tuple(c for c in accelerators().values() if set(bare) <= set(_tokens(c.name)))
+    family = _family(bare)
+    if family:
+        return family
+    for alias, cards in _aliases():
+        if _contains(bare, alias):
+            return cards
+    for token in bare:
+        family = _family((token,))
+        if family and not token.isdigit():
+            return _filtered(family, bare)
+    return ()
+
+
+def _filtered(cards: tuple[Accelerator, ...], tokens: tuple[str, ...]) -> tuple[Accelerator, ...]:
+    """Narrow a family by a memory size and a form that the text names ("H100_NVLINK_80GB")."""
+    sizes = [int(m.group(1)) for m in map(_MEMORY.match, tokens) if m]
+    if sizes:
+        cards = tuple(c for c in cards if c.memory_gib == sizes[0]) or cards
+    if any(token.startswith(("sxm", "nvlink")) for token in tokens):
+        cards = tuple(c for c in cards if "sxm" in c.name.lower()) or cards
+    elif "pcie" in tokens:
+        cards = tuple(c for c in cards if "pcie" in c.name.lower()) or cards
+    return cards
+
+
+def match_label(text: str) -> Accelerator | None:
+    """The one card that a product name means; None when it is unknown or means several."""
+    found = candidates(text)
+    return found[0] if len(found) == 1 else None
+
+
+def from_gke_label(value: str) -> tuple[Accelerator, ...]:
+    """Cards of a value of ``cloud.google.com/gke-accelerator``."""
+    wanted = value.strip().lower()
+    found = tuple(c for c in accelerators().values() if wanted and wanted in c.gke_labels)
+    return found or candidates(value)
+
+
+def from_karpenter(name: str, memory_mib: int | None = None) -> tuple[Accelerator, ...]:
+    """Cards of ``karpenter.k8s.aws/instance-gpu-name``; two names cover two memory sizes."""
+    wanted = name.strip().lower()
+    found = tuple(c for c in accelerators().values() if wanted and wanted in c.karpenter_names)
+    return narrowed(found or candidates(name), memory_mib)
+
+
+def from_pci_id(device: str) -> Accelerator | None:
+    """The card of a PCI device id ("2330", "74b5"); None when unknown or shared by two cards."""
+    wanted = device.strip().upper()
+    found = [
+        card
+        for card in accelerators().values()
+        if any(pci.split(" ")[0].upper() == wanted for pci in card.pci_ids)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def narrowed(cards: tuple[Accelerator, ...], memory_mib: int | None) -> tuple[Accelerator, ...]:
+    """Of several candidates, those whose memory fits what the node reports."""
+    if memory_mib is None or len(cards) < 2:
+        return cards
+    fitting = tuple(
+        card
+        for card in cards
+        if memory_mib in card.seen_mib
+        or (
+            card.memory_gib is not None
+            and abs(memory_mib / (card.memory_gib * 1024) - 1) <= _MEMORY_TOLERANCE
+        )
+    )
+    return fitting or cards
+
+
+def common_name(cards: Iterable[Accelerator]) -> str | None:
+    """The name of the only card, or what the names of several have in common: "H100", "V100"."""
+    names = [card.name for card in cards]
+    if len(names) < 2:
+        return names[0] if names else None
+    shared = []
+    for parts in zip(*(name.split("-") for name in names), strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return "-".join(shared) or None
+
+
+def cards_named(model: str | None) -> tuple[Accelerator, ...]:
+    """The cards behind ``DeviceGroup.model``: one, or all of a family such as "H100"."""
+    if not model:
+        return ()
+    card = accelerators().get(model)
+    return (card,) if card is not None else _family(_tokens(model))
