@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from fleet.inventory import ReadResult, ReadStatus
-from fleet.kubernetes import discovery
+from fleet.kubernetes import api_documents
 from fleet.kubernetes.documents import DumpError, Limits, json_documents, unpack
 from fleet.kubernetes.objects import RawCluster, decode_items, note, resource_of
 from fleet.kubernetes.objects_core import Object, VersionInfo
@@ -91,16 +91,16 @@ def load(sources: Iterable[Source], limits: Limits | None = None) -> RawCluster:
 def _document(document: bytes | memoryview, into: _Collected, place: str, limits: Limits) -> None:
     head = _HEAD.decode(document)
     if head.kind == "APIResourceList":
-        into.apis.append(discovery.from_resource_list(document))
+        into.apis.append(api_documents.from_resource_list(document))
     elif head.kind == "APIGroupDiscoveryList":
-        into.apis.append(discovery.from_aggregated(document))
+        into.apis.append(api_documents.from_aggregated(document))
     elif head.kind.endswith("List"):
         listing = _ENVELOPE.decode(document)
         _list(listing, into, place, limits)
     elif head.kind:
         _item(document, head, into, place, limits)
     else:
-        version = discovery.version_of(document)
+        version = api_documents.version_of(document)
         if version is not None:
             into.version = version
         elif bytes(document[:200]).strip() not in (b"null", b"{}"):
@@ -146,7 +146,7 @@ def _group(api_version: str) -> str:
 
 
 def _raw_cluster(collected: _Collected) -> RawCluster:
-    apis = discovery.merge(collected.apis) if collected.apis else None
+    apis = api_documents.merge(collected.apis) if collected.apis else None
     objects: dict[str, tuple[Object, ...]] = {}
     reads = []
     problems = collected.problems
