@@ -6,7 +6,32 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
 from fleet.inventory import Inventory
-from fleet.readiness import alpha_objects, dra, emulation, node_skew, version_support
+from fleet.readiness import (
+    alpha_objects,
+    declared_load,
+    devices_advertised,
+    dra,
+    emulation,
+    gang_api,
+    gang_evidence,
+    gang_feasible,
+    gang_partial,
+    gang_preemption,
+    gang_scheduler,
+    gpu_taint,
+    node_skew,
+    pool_taints,
+    probe_dead_time,
+    probe_readiness,
+    probe_startup,
+    quota_coverage,
+    quota_headroom,
+    quota_keys,
+    request_offered,
+    rollout_deadline,
+    version_support,
+    workload_tolerations,
+)
 from fleet.readiness.finding import ORDER, Finding, Verdict
 from fleet.readiness.subject import Subject
 from fleet.sizing.requirement import Requirement
@@ -16,7 +41,32 @@ Check = Callable[[Subject], Iterable[Finding]]
 
 CHECKS: tuple[tuple[str, Check], ...] = tuple(
     (module.CHECK, module.check)
-    for module in (version_support, node_skew, emulation, dra, alpha_objects)
+    for module in (
+        version_support,
+        node_skew,
+        emulation,
+        dra,
+        alpha_objects,
+        gpu_taint,
+        pool_taints,
+        devices_advertised,
+        request_offered,
+        workload_tolerations,
+        quota_coverage,
+        quota_keys,
+        quota_headroom,
+        gang_api,
+        gang_evidence,
+        gang_partial,
+        gang_feasible,
+        gang_scheduler,
+        gang_preemption,
+        probe_readiness,
+        probe_startup,
+        probe_dead_time,
+        rollout_deadline,
+        declared_load,
+    )
 )
 """Check id and function, in the order of the questions."""
 

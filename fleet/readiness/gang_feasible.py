@@ -1,0 +1,142 @@
+"""Could each gang start on this cluster at all, were it empty, and within one topology domain?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from fleet.inventory import Node
+from fleet.readiness.distributed import Distributed, distributed
+from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.subject import Subject
+from fleet.readiness.wording import (
+    bounded_findings,
+    listed,
+    many,
+    not_applicable,
+    requests_text,
+)
+
+CHECK = "gang-feasible"
+QUESTION = 4
+
+_SOURCE = "allocatable of the nodes; PodGroup and Kueue topology keys"
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    gangs = [g for g in distributed(subject) if g.per_pod]
+    if not gangs:
+        yield not_applicable(CHECK, QUESTION, "No distributed workload")
+        return
+    findings = [f for g in gangs if (f := _missing_members(g)) is not None]
+    if subject.gpu_nodes:
+        findings += [f for g in gangs if (f := _judge(subject, g)) is not None]
+    yield from bounded_findings(findings, "workload")
+    if findings:
+        return
+    if not subject.gpu_nodes:
+        yield not_applicable(CHECK, QUESTION, "No GPU node was read")
+        return
+    yield Finding(
+        CHECK,
+        QUESTION,
+        Verdict.PASS,
+        "Every distributed workload is small enough for the cluster",
+        f"{many(len(gangs), 'workload')}, judged on allocatable GPUs, whether free or not.",
+        source=_SOURCE,
+    )
+
+
+def room(nodes: Iterable[Node], per_pod: dict[str, int]) -> int:
+    """Pods that the nodes can hold together when empty, by accelerators alone."""
+    total = 0
+    for node in nodes:
+        units = {u.resource: u.allocatable for g in node.groups for u in g.units}
+        fits = [units.get(resource, 0) // n for resource, n in per_pod.items() if n > 0]
+        total += min(fits, default=0)
+    return total
+
+
+def gpu_pods(gang: Distributed) -> int:
+    """Pods of the gang that take accelerators: a leader may take none."""
+    counts = [
+        -(-gang.requests[r] // n) for r, n in gang.per_pod.items() if n and r in gang.requests
+    ]
+    return max(counts, default=gang.needed)
+
+
+def _missing_members(gang: Distributed) -> Finding | None:
+    """A group whose controller makes fewer pods than the group waits for."""
+    if gang.controller is not None or gang.minimum is None or gang.bound:
+        return None
+    if len(gang.pods) >= gang.minimum:
+        return None
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.FAIL,
+        f"{gang.name} waits for pods that do not exist",
+        f"Its group waits for {gang.minimum} pods, and there "
+        f"{'is' if len(gang.pods) == 1 else 'are'} {len(gang.pods)}: a controller that makes the "
+        "rest only after the first one runs never gets there.",
+        (Evidence(gang.object, "minimum of the group", str(gang.minimum)),),
+        "Let the controller create all pods at once, or lower the minimum.",
+        source=_SOURCE,
+    )
+
+
+def _judge(subject: Subject, gang: Distributed) -> Finding | None:
+    wanted = gpu_pods(gang)
+    nodes = subject.gpu_nodes
+    have = room(nodes, gang.per_pod)
+    each = requests_text(gang.per_pod)
+    size = Evidence(gang.object, "pods needed at once", f"{wanted} with {each}")
+    if have < wanted:
+        if gang.bound >= wanted:
+            return None  # it runs: on GPUs offered in another way
+        return _finding(
+            Verdict.FAIL,
+            f"{gang.name} is larger than the cluster",
+            f"It needs {wanted} pods of {each} at once; all nodes together hold {have}.",
+            size,
+            "Make it smaller, or add nodes.",
+        )
+    for key in gang.topology_keys:
+        carrying: dict[str, list[Node]] = defaultdict(list)
+        for node in nodes:
+            if key in node.labels:
+                carrying[_path(node, key)].append(node)
+        if not carrying:
+            return _finding(
+                Verdict.FAIL,
+                f"{gang.name} asks for a topology that no node has",
+                f"Its pods must share one {key}, and no GPU node carries that label.",
+                Evidence(gang.object, "topology", key),
+                "Correct the key, or label the nodes.",
+            )
+        best = max(room(found, gang.per_pod) for found in carrying.values())
+        if best < wanted:
+            return _finding(
+                Verdict.WARN,
+                f"{gang.name} fits the cluster, and no single {key}",
+                f"It needs {wanted} pods of {each} at once; the largest of "
+                f"{listed([many(len(carrying), 'domain')])} holds {best}.",
+                Evidence(gang.object, "topology", key),
+                "Ask for a wider level, or make the job smaller. A required level keeps it "
+                "waiting for ever.",
+            )
+    return None
+
+
+def _path(node: Node, key: str) -> str:
+    """A domain by the path of values: two blocks may both have a rack-1."""
+    values = []
+    for level in node.topology:
+        values.append(level.value or "?")
+        if level.key == key:
+            return "/".join(values)
+    return node.labels[key]
+
+
+def _finding(verdict: Verdict, title: str, detail: str, evidence: Evidence, remedy: str) -> Finding:
+    return Finding(CHECK, QUESTION, verdict, title, detail, (evidence,), remedy, source=_SOURCE)

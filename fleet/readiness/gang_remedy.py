@@ -1,0 +1,92 @@
+"""The snippet that makes a workload a gang on this cluster, with the machinery found there."""
+
+from __future__ import annotations
+
+from fleet.readiness.distributed import Distributed
+from fleet.readiness.gang_systems import installed, native_is_alpha
+from fleet.readiness.queues import KUEUE_LABEL, local_queues
+from fleet.readiness.subject import Subject
+
+_SUSPENDABLE = frozenset({"Job", "JobSet", "RayJob", "TrainJob"})
+
+
+def remedy(subject: Subject, gang: Distributed) -> tuple[str, str]:
+    """(sentence, snippet) that fits what the cluster has installed."""
+    for system in installed(subject):
+        if system == "kueue":
+            return _kueue(subject, gang)
+        if system == "volcano":
+            return (
+                "This cluster runs Volcano (found by its API). Give the pods a group and its "
+                "scheduler:",
+                _group(gang, "scheduling.volcano.sh/v1beta1")
+                + "---  # in the pod template\nmetadata:\n  annotations:\n"
+                f"    scheduling.k8s.io/group-name: {_name(gang)}\n"
+                "spec:\n  schedulerName: volcano\n",
+            )
+        if system == "kai":
+            return (
+                "This cluster runs KAI Scheduler (found by its API). Its pod grouper makes the "
+                "group; name the scheduler and a queue in the pod template:",
+                "metadata:\n  labels:\n    kai.scheduler/queue: QUEUE\n"
+                "spec:\n  schedulerName: kai-scheduler\n",
+            )
+        if system == "coscheduling":
+            return (
+                "This cluster has the coscheduling plugin (found by its API). Give the pods a "
+                "group and the scheduler that runs the plugin:",
+                _group(gang, "scheduling.x-k8s.io/v1alpha1")
+                + "---  # in the pod template\nmetadata:\n  labels:\n"
+                f"    scheduling.x-k8s.io/pod-group: {_name(gang)}\n"
+                "spec:\n  schedulerName: SCHEDULER\n",
+            )
+        if system == "native" and not native_is_alpha(subject):
+            return (
+                "This cluster serves the native PodGroup API. Create a group and name it in the "
+                "pod template:",
+                "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata:\n"
+                f"  name: {_name(gang)}\n  namespace: {gang.namespace}\n"
+                f"spec:\n  schedulingPolicy:\n    gang:\n      minCount: {gang.needed}\n"
+                "---  # in the pod template\nspec:\n  schedulingGroup:\n"
+                f"    podGroupName: {_name(gang)}\n",
+            )
+    return (
+        "No gang scheduler was found. Install Kueue (quota and topology for whole jobs), Volcano "
+        "or KAI Scheduler; the native API of 1.36 is alpha and off by default. With Kueue, give "
+        "the workload a queue:",
+        _kueue_snippet(gang, "QUEUE"),
+    )
+
+
+def _kueue(subject: Subject, gang: Distributed) -> tuple[str, str]:
+    queues = local_queues(subject).get(gang.namespace, ())
+    if queues:
+        return (
+            f"This cluster runs Kueue (found by its API). Give the {gang.kind} a queue:",
+            _kueue_snippet(gang, queues[0].name),
+        )
+    return (
+        f"This cluster runs Kueue (found by its API), and {gang.namespace} has no LocalQueue yet. "
+        f"Create one and give the {gang.kind} its name:",
+        "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata:\n  name: gpus\n"
+        f"  namespace: {gang.namespace}\nspec:\n  clusterQueue: CLUSTER-QUEUE\n"
+        f"---  # in the {gang.kind}\n" + _kueue_snippet(gang, "gpus"),
+    )
+
+
+def _kueue_snippet(gang: Distributed, queue: str) -> str:
+    text = f"metadata:\n  labels:\n    {KUEUE_LABEL}: {queue}\n"
+    if gang.kind in _SUSPENDABLE:
+        text += "spec:\n  suspend: true\n"
+    return text
+
+
+def _group(gang: Distributed, api_version: str) -> str:
+    return (
+        f"apiVersion: {api_version}\nkind: PodGroup\nmetadata:\n  name: {_name(gang)}\n"
+        f"  namespace: {gang.namespace}\nspec:\n  minMember: {gang.needed}\n"
+    )
+
+
+def _name(gang: Distributed) -> str:
+    return gang.name.partition("/")[2]
