@@ -5,11 +5,16 @@ A missing price is ``None`` ("no price"), never 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from fleet.catalogue.prices import Price
+from fleet.catalogue.prices import Price, PriceBook, unit_share
+from fleet.inventory import DeviceGroup, Inventory, UnitKind
+from fleet.placement.result import Placement
 from fleet.units import Money
+
+_STEP = Decimal("0.000001")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +35,193 @@ class CostLine:
     def per_month(self) -> Money | None:
         """730 hours; None when there is no price."""
         return self.per_hour.per_month() if self.per_hour is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """Lines by workload, cluster, card and price, and their sums by currency."""
+
+    lines: tuple[CostLine, ...]
+    per_hour: tuple[Money, ...]  # one for each currency, by currency
+    unpriced_gpus: Decimal  # boards' worth on lines without a price
+
+    @property
+    def per_month(self) -> tuple[Money, ...]:
+        """730 hours, one for each currency."""
+        return tuple(amount.per_month() for amount in self.per_hour)
+
+    def of(self, workload: str) -> tuple[CostLine, ...]:
+        """The lines of one workload."""
+        return tuple(line for line in self.lines if line.workload == workload)
+
+
+@dataclass(frozen=True, slots=True)
+class IdleLine:
+    """Boards of one model in one cluster that nobody asks for, and what they cost."""
+
+    cluster: str
+    gpu_model: str | None
+    physical: int | None
+    idle: Decimal | None  # boards' worth; None: cannot be told
+    per_hour: Money | None  # None: no price, or idle unknown
+    price: Price | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleReport:
+    lines: tuple[IdleLine, ...]
+    per_hour: tuple[Money, ...]
+    unknown: int  # lines without an amount
+
+
+def unit_price(price: Price, gpu_model: str, mig_profile: str | None) -> Money:
+    """What one unit costs per hour: the board's price times the unit's share of it, kept to a
+    millionth so that pods, lines and totals add up exactly."""
+    amount = price.per_gpu_hour.amount * unit_share(gpu_model, mig_profile)
+    return Money(amount.quantize(_STEP), price.per_gpu_hour.currency)
+
+
+def sums(amounts: Iterable[Money]) -> tuple[Money, ...]:
+    """Totals by currency, in the order of the currencies' names."""
+    totals: dict[str, Money] = {}
+    for amount in amounts:
+        seen = totals.get(amount.currency)
+        totals[amount.currency] = amount if seen is None else seen + amount
+    return tuple(totals[currency] for currency in sorted(totals))
+
+
+class NodePrices:
+    """The price of the boards of each node, looked up once for each kind of node."""
+
+    def __init__(self, inventories: Mapping[str, Inventory], prices: PriceBook) -> None:
+        self._prices = prices
+        self._nodes = {
+            (cluster, node.name): node
+            for cluster, inventory in inventories.items()
+            for node in inventory.nodes
+        }
+
+    def of(self, cluster: str, node: str, gpu_model: str) -> Price | None:
+        """None: no price, or no such node."""
+        found = self._nodes.get((cluster, node))
+        if found is None:
+            return None
+        return self._prices.price_for(
+            found.instance_type, gpu_model, found.region, cluster, found.labels
+        )
+
+
+def cost_report(
+    placement: Placement, inventories: Mapping[str, Inventory], prices: PriceBook
+) -> CostReport:
+    """What each placed workload costs: GPUs × price of the node's boards, MIG by its share."""
+    book = NodePrices(inventories, prices)
+    groups: dict[tuple[str, str, str, str | None, Price | None], int] = {}
+    for a in placement.assignments:
+        price = book.of(a.cluster, a.node, a.gpu_model)
+        key = (a.workload, a.cluster, a.gpu_model, a.mig_profile, price)
+        groups[key] = groups.get(key, 0) + a.gpus
+    lines = [
+        CostLine(
+            workload=workload,
+            cluster=cluster,
+            gpu_model=model,
+            mig_profile=mig,
+            units=units,
+            gpus=(unit_share(model, mig) * units).quantize(_STEP),
+            per_hour=unit_price(price, model, mig) * units if price is not None else None,
+            price=price,
+            note="" if price is not None else "no price",
+        )
+        for (workload, cluster, model, mig, price), units in groups.items()
+    ]
+    return CostReport(
+        tuple(lines),
+        sums(line.per_hour for line in lines if line.per_hour is not None),
+        sum((line.gpus for line in lines if line.per_hour is None), Decimal(0)),
+    )
+
+
+def idle_cost(
+    inventories: Mapping[str, Inventory],
+    prices: PriceBook,
+    placement: Placement | None = None,
+) -> IdleReport:
+    """What boards cost that nobody asks for, by cluster and GPU model.
+
+    Boards that are broken or not schedulable are paid as well and count as idle. With a
+    ``placement`` what it places counts as asked for. A group whose use cannot be told in boards
+    is a line without an amount.
+    """
+    planned: dict[tuple[str, str, str], Decimal] = {}
+    for a in placement.assignments if placement is not None else ():
+        place = (a.cluster, a.node, a.gpu_model)
+        share = unit_share(a.gpu_model, a.mig_profile) * a.gpus
+        planned[place] = planned.get(place, Decimal(0)) + share
+    found: dict[tuple[str, str | None, Price | None, bool], _Idle] = {}
+    for cluster in sorted(inventories):
+        for node in inventories[cluster].nodes:
+            for group in node.groups:
+                price = prices.price_for(
+                    node.instance_type, group.model, node.region, cluster, node.labels
+                )
+                used = boards_used(group)
+                extra = planned.pop((cluster, node.name, group.model or ""), Decimal(0))
+                is_known = used is not None and group.physical is not None
+                line = found.setdefault((cluster, group.model, price, is_known), _Idle())
+                line.physical += group.physical or 0
+                if used is not None and group.physical is not None:
+                    line.idle += max(Decimal(0), group.physical - used - extra)
+    lines = tuple(
+        _idle_line(*key, line)
+        for key, line in sorted(found.items(), key=lambda pair: (pair[0][0], pair[0][1] or "~"))
+    )
+    amounts = [line.per_hour for line in lines if line.per_hour is not None]
+    return IdleReport(lines, sums(amounts), sum(line.per_hour is None for line in lines))
+
+
+@dataclass(slots=True)
+class _Idle:
+    physical: int = 0
+    idle: Decimal = Decimal(0)
+
+
+def _idle_line(
+    cluster: str, model: str | None, price: Price | None, is_known: bool, line: _Idle
+) -> IdleLine:
+    if not is_known:
+        note = "what is in use cannot be counted in boards"
+        return IdleLine(cluster, model, line.physical or None, None, None, price, note)
+    idle = line.idle.quantize(_STEP)
+    if price is None:
+        return IdleLine(cluster, model, line.physical, idle, None, None, "no price")
+    amount = (price.per_gpu_hour * idle).rounded(6)
+    return IdleLine(cluster, model, line.physical, idle, amount, price)
+
+
+def boards_used(group: DeviceGroup) -> Decimal | None:
+    """How many boards' worth of the group is asked for; None when it cannot be told.
+
+    Whole units count as boards, MIG devices by their share; slices, shares and partitions by
+    boards over units. Memory and core units describe the same boards twice: the larger counts.
+    """
+    if group.physical is None:
+        return None
+    used = overlapping = Decimal(0)
+    for units in group.units:
+        if not units.requested:
+            continue
+        if units.kind is UnitKind.WHOLE:
+            used += units.requested
+        elif units.kind is UnitKind.MIG and group.model and units.profile:
+            used += unit_share(group.model, units.profile) * units.requested
+        elif units.kind is UnitKind.UNCLASSIFIED or not units.capacity:
+            return None
+        else:
+            worth = Decimal(units.requested) * group.physical / units.capacity
+            if units.kind in (UnitKind.MEMORY, UnitKind.CORE):
+                overlapping = max(overlapping, worth)
+            else:
+                used += worth
+    return min(Decimal(group.physical), used + overlapping)

@@ -42,6 +42,10 @@ class NodeCapacity:
     domains: dict[str, str | None]
     """Topology domain by kind ("node", "nvlink", "rack", "zone"): its path within the cluster,
     or None when the node does not say."""
+    unknown_cards: int = 0
+    """Schedulable units whose GPU model is unknown: cannot be proved to fit, never used."""
+    unusable: tuple[str, ...] = ()
+    """Units of other kinds that this version does not place on, in words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,97 @@
+"""From placed replicas to assignments: replica and pod numbers, and why each pod is here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fleet.placement.instance import Instance, Item, Replica, Spot, money
+from fleet.placement.result import Assignment
+from fleet.sizing.requirement import Fit
+
+
+def in_order(replicas: Sequence[Replica]) -> tuple[Replica, ...]:
+    """Replicas in the order in which they are numbered: by demand, node, slot and shape."""
+    return tuple(
+        sorted(
+            replicas,
+            key=lambda r: (r.demand, [(s.node, s.slot) for s in r.spots], r.shape),
+        )
+    )
+
+
+def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assignment, ...]:
+    """One assignment a pod, replicas of a workload numbered from 0."""
+    found: list[Assignment] = []
+    numbers: dict[int, int] = {}
+    for replica in in_order(replicas):
+        number = numbers.get(replica.demand, 0)
+        numbers[replica.demand] = number + 1
+        item = instance.item_of(replica)
+        demand = instance.demands[replica.demand]
+        shape = demand.shapes[replica.shape]
+        pod = 0
+        for spot in replica.spots:
+            node = instance.nodes[spot.node]
+            slot = node.slots[spot.slot]
+            why = _why(instance, item, spot)
+            for _ in range(item.pods):
+                found.append(
+                    Assignment(
+                        workload=demand.workload,
+                        replica=number,
+                        pod=pod,
+                        cluster=node.cluster,
+                        node=node.node,
+                        resource=slot.resource,
+                        gpu_model=slot.gpu_model,
+                        mig_profile=slot.mig_profile,
+                        gpus=shape.gpus_per_pod,
+                        cpu_milli=shape.cpu_milli,
+                        memory_mib=shape.memory_mib,
+                        shape=replica.shape,
+                        why_here=why,
+                    )
+                )
+                pod += 1
+    return tuple(found)
+
+
+def _why(instance: Instance, item: Item, spot: Spot) -> str:
+    """Why this card, and how the node was chosen, with the numbers."""
+    demand = instance.demands[item.demand]
+    shape = demand.shapes[item.shape]
+    slot = instance.nodes[spot.node].slots[spot.slot]
+    currency = instance.problem.currency
+    mine = _replica_key(item, spot)
+    cheaper: dict[tuple[int, int], str] = {}
+    for index in instance.by_demand[item.demand]:
+        other = instance.items[index]
+        best = min(other.spots, key=other.key)
+        key = _replica_key(other, best)
+        if key < mine:
+            cheaper.setdefault(key, demand.shapes[other.shape].unit)
+    if slot.price_per_unit_hour is None:
+        price = "no price; cards without a price are ranked by computing power"
+    else:
+        price = f"{money(spot.micro * item.units * item.parts):.2f} {currency} an hour a replica"
+    if cheaper:
+        card = f"{shape.unit} ({price}): what would cost less is full or needed elsewhere " + (
+            f"({', '.join(dict.fromkeys(cheaper[k] for k in sorted(cheaper)))})"
+        )
+    else:
+        card = f"cheapest card that fits ({shape.unit}, {price})"
+    parts = [card]
+    if item.parts > 1:
+        where = {
+            "any": "one cluster",
+            "nvlink": "one NVLink domain",
+        }.get(demand.domain, f"one {demand.domain}")
+        parts.append(f"{item.parts} pods together in {where}")
+    if shape.fit is Fit.TIGHT:
+        parts.append("tight: little memory to spare")
+    return "; ".join(parts)
+
+
+def _replica_key(item: Item, spot: Spot) -> tuple[int, int]:
+    power, micro = item.key(spot)
+    return power * item.parts, micro * item.parts

@@ -1,0 +1,233 @@
+"""The problem made ready for search: integers and indexes in a stable order.
+
+Nodes are ordered by cluster and name, demands by priority (high first) and name, so that the
+order of the input never changes an answer. Prices become whole millionths of the currency, so
+that comparing two answers never rests on a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from fleet.catalogue.accelerators import accelerator
+from fleet.catalogue.prices import unit_share
+from fleet.placement.eligibility import is_eligible
+from fleet.placement.problem import Demand, NodeCapacity, Problem, QuotaRoom, Slot
+from fleet.sizing.requirement import Shape
+
+MICRO = 1_000_000
+_UNKNOWN_STANDING = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One slot of one node, with what a unit there costs."""
+
+    node: int
+    slot: int
+    micro: int  # millionths of the currency per unit-hour; 0 when there is no price
+    standing: int  # 0 when there is a price; else computing power taken, see ``standing``
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One shape of one demand: ``parts`` equal parts make a replica, each part on one node."""
+
+    demand: int
+    shape: int
+    units: int  # of one part
+    cpu: int
+    memory: int
+    pods: int
+    parts: int
+    spots: tuple[Spot, ...]
+    groups: tuple[tuple[tuple[str, str], tuple[Spot, ...]], ...]
+    """Spots by topology domain (cluster, path), for ``parts`` > 1."""
+
+    def key(self, spot: Spot) -> tuple[int, int]:
+        """What one part costs there: first the standing of cards without a price, then money."""
+        return (spot.standing * self.units, spot.micro * self.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """One placed replica: the spot of each part."""
+
+    demand: int
+    shape: int
+    spots: tuple[Spot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    problem: Problem
+    nodes: tuple[NodeCapacity, ...]
+    demands: tuple[Demand, ...]
+    items: tuple[Item, ...]
+    by_demand: tuple[tuple[int, ...], ...]  # indexes of items
+    quotas: tuple[QuotaRoom, ...]
+    _quotas_of: dict[tuple[str, str], tuple[int, ...]]  # (cluster, namespace)
+
+    def quota_use(self, item: Item, spot: Spot) -> list[tuple[int, int]]:
+        """(quota, amount) that one part takes there."""
+        node = self.nodes[spot.node]
+        found = self._quotas_of.get((node.cluster, self.demands[item.demand].namespace), ())
+        if not found:
+            return []
+        resource = node.slots[spot.slot].resource
+        amounts = {
+            "cpu": item.cpu,
+            "memory": item.memory,
+            "pods": item.pods,
+            resource: item.units,
+        }
+        return [
+            (q, amounts[self.quotas[q].resource])
+            for q in found
+            if amounts.get(self.quotas[q].resource, 0) > 0
+        ]
+
+    def item_of(self, replica: Replica) -> Item:
+        return next(
+            self.items[i]
+            for i in self.by_demand[replica.demand]
+            if self.items[i].shape == replica.shape
+        )
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Rank:
+    """How good an answer is; the greater the better. All integers."""
+
+    placed: tuple[int, ...]  # by priority, high first
+    standing: int  # negative: computing power taken on cards without a price
+    micro: int  # negative: millionths per hour
+
+
+def standing(slot: Slot) -> int:
+    """Order of cards without a price: dense 16-bit TFLOPS of the unit, so that the card with
+    the least computing power goes first. Unknown figures rank last."""
+    card = accelerator(slot.gpu_model)
+    power = card.bf16_tflops if card is not None else None
+    if power is None:
+        return _UNKNOWN_STANDING
+    return max(1, round(power * float(unit_share(slot.gpu_model, slot.mig_profile))))
+
+
+def priorities(instance: Instance) -> tuple[int, ...]:
+    """Distinct priorities, high first."""
+    return tuple(sorted({d.priority for d in instance.demands}, reverse=True))
+
+
+def rank(instance: Instance, replicas: Iterable[Replica]) -> Rank:
+    """The rank of an answer."""
+    levels = priorities(instance)
+    placed = dict.fromkeys(levels, 0)
+    power = micro = 0
+    for replica in replicas:
+        placed[instance.demands[replica.demand].priority] += 1
+        units = instance.item_of(replica).units
+        for spot in replica.spots:
+            power += spot.standing * units
+            micro += spot.micro * units
+    return Rank(tuple(placed[p] for p in levels), -power, -micro)
+
+
+def money(micro: int) -> Decimal:
+    """Millionths to an amount."""
+    return Decimal(micro) / MICRO
+
+
+def build(problem: Problem) -> Instance:
+    """Index the problem. Raises ``ValueError`` when two workloads or two nodes share a name."""
+    nodes = tuple(sorted(problem.nodes, key=lambda n: (n.cluster, n.node)))
+    demands = tuple(sorted(problem.demands, key=lambda d: (-d.priority, d.workload)))
+    _refuse_duplicates([d.workload for d in demands], "workload")
+    _refuse_duplicates([f"{n.cluster}/{n.node}" for n in nodes], "node")
+    quotas = tuple(
+        sorted(problem.quotas, key=lambda q: (q.cluster, q.namespace, q.quota, q.resource))
+    )
+    quotas_of: dict[tuple[str, str], tuple[int, ...]] = {}
+    for index, quota in enumerate(quotas):
+        key = (quota.cluster, quota.namespace)
+        quotas_of[key] = (*quotas_of.get(key, ()), index)
+    slots = _slots_by_card(nodes)
+    items: list[Item] = []
+    by_demand: list[tuple[int, ...]] = []
+    for index, demand in enumerate(demands):
+        first = len(items)
+        for number, shape in enumerate(demand.shapes):
+            item = _item(index, demand, number, shape, nodes, slots)
+            if item.spots:
+                items.append(item)
+        by_demand.append(tuple(range(first, len(items))))
+    return Instance(problem, nodes, demands, tuple(items), tuple(by_demand), quotas, quotas_of)
+
+
+def _refuse_duplicates(names: list[str], what: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"two {what}s are named {name!r}: give each its own name")
+        seen.add(name)
+
+
+def _slots_by_card(
+    nodes: tuple[NodeCapacity, ...],
+) -> dict[tuple[str, str | None], list[Spot]]:
+    found: dict[tuple[str, str | None], list[Spot]] = {}
+    for n, node in enumerate(nodes):
+        for s, slot in enumerate(node.slots):
+            price = slot.price_per_unit_hour
+            spot = Spot(
+                n,
+                s,
+                round(price * MICRO) if price is not None else 0,
+                standing(slot) if price is None else 0,
+            )
+            found.setdefault((slot.gpu_model, slot.mig_profile), []).append(spot)
+    return found
+
+
+def _item(
+    index: int,
+    demand: Demand,
+    number: int,
+    shape: Shape,
+    nodes: tuple[NodeCapacity, ...],
+    slots: dict[tuple[str, str | None], list[Spot]],
+) -> Item:
+    merged = demand.domain == "node"
+    pods = shape.pods if merged else 1
+    parts = 1 if merged else shape.pods
+    spots = tuple(
+        spot
+        for spot in slots.get((shape.gpu_model, shape.mig_profile), ())
+        if is_eligible(demand, shape, nodes[spot.node], nodes[spot.node].slots[spot.slot])
+    )
+    groups: dict[tuple[str, str], list[Spot]] = {}
+    if parts > 1:
+        for spot in spots:
+            path = domain_path(demand, nodes[spot.node])
+            if path is not None:
+                groups.setdefault((nodes[spot.node].cluster, path), []).append(spot)
+        spots = tuple(spot for group in sorted(groups) for spot in groups[group])
+    return Item(
+        demand=index,
+        shape=number,
+        units=shape.gpus_per_pod * pods,
+        cpu=shape.cpu_milli * pods,
+        memory=shape.memory_mib * pods,
+        pods=pods,
+        parts=parts,
+        spots=spots,
+        groups=tuple((group, tuple(groups[group])) for group in sorted(groups)),
+    )
+
+
+def domain_path(demand: Demand, node: NodeCapacity) -> str | None:
+    """The path of the domain that a replica must stay within; "" for the whole cluster; None
+    when the node does not say."""
+    return "" if demand.domain == "any" else node.domains.get(demand.domain)
