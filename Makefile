@@ -42,11 +42,11 @@ test: $(VENV)/.dev ## All tests that need no service
 
 .PHONY: test-services
 test-services: $(VENV)/.dev ## Tests on PostgreSQL, Redis and real Celery workers
-	scripts/with-services $(BIN)/python -m pytest tests/services
+	scripts/with-services sh -c 'export PLANNER_DATABASE_URL=$$PLANNER_TEST_POSTGRES_URL && $(BIN)/python -m pytest tests/planner && PLANNER_BROKER_URL=$$PLANNER_TEST_REDIS_URL $(BIN)/python -m pytest tests/services'
 
 .PHONY: test-browser
 test-browser: $(VENV)/.dev ## Tests in real Chromium, embedded and served
-	scripts/with-services env DJANGO_ALLOW_ASYNC_UNSAFE=true $(BIN)/python -m pytest tests/browser
+	scripts/with-services $(BIN)/python -m pytest tests/browser
 
 .PHONY: lint
 lint: $(VENV)/.dev ## Style, types, templates, migrations

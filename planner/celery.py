@@ -35,7 +35,11 @@ app.conf.update(
     worker_hijack_root_logger=False,
     timezone="UTC",
     beat_schedule={
-        "tick": {"task": "jobs.tick", "schedule": 15.0, "options": {"expires": 15, "queue": "sync"}}
+        "tick": {
+            "task": "jobs.tick",
+            "schedule": float(settings.PLANNER_TICK_S),
+            "options": {"expires": 2 * settings.PLANNER_TICK_S, "queue": "sync"},
+        }
     },
     imports=["planner.jobs.tasks"],
 )

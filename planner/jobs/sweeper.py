@@ -12,8 +12,6 @@ from django.db.models.functions import Now
 from planner.jobs import bell, registry
 from planner.jobs.models import Job
 
-RING_AGAIN_AFTER = timedelta(seconds=60)
-
 
 def sweep() -> int:
     """Queue again, or fail, what a dead worker held; ring again for what waits too long.
@@ -24,8 +22,9 @@ def sweep() -> int:
     expired = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=Now())
     for job in expired:
         touched += _release(job)
+    ring_again_after = timedelta(seconds=settings.PLANNER_RING_AGAIN_S)
     waiting = Job.objects.filter(state=Job.State.QUEUED, run_after__lte=Now()).filter(
-        Q(rung_at__isnull=True) | Q(rung_at__lt=Now() - RING_AGAIN_AFTER)
+        Q(rung_at__isnull=True) | Q(rung_at__lt=Now() - ring_again_after)
     )
     if settings.PLANNER_BROKER_URL:
         for job in waiting.order_by("id")[:1000]:

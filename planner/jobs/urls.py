@@ -1,4 +1,9 @@
-from django.urls import URLPattern
+from django.urls import path
+
+from planner.jobs import views
 
 app_name = "jobs"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("<int:job_id>/", views.job_progress, name="progress"),
+    path("<int:job_id>/cancel/", views.job_cancel, name="cancel"),
+]

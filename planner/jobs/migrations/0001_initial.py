@@ -7,48 +7,102 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
+        ("accounts", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=20)),
-                ('queue', models.CharField(choices=[('sync', 'sync'), ('solve', 'solve')], max_length=10)),
-                ('key', models.CharField(max_length=80)),
-                ('subject_id', models.BigIntegerField()),
-                ('subject_name', models.CharField(blank=True, max_length=200)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('run_after', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('rung_at', models.DateTimeField(null=True)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('claimed_by', models.CharField(blank=True, default='', max_length=64)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('phase', models.CharField(blank=True, default='', max_length=120)),
-                ('objects_read', models.BigIntegerField(default=0)),
-                ('total', models.BigIntegerField(null=True)),
-                ('result', models.CharField(blank=True, default='', max_length=300)),
-                ('error_code', models.CharField(blank=True, default='', max_length=40)),
-                ('error_message', models.CharField(blank=True, default='', max_length=1000)),
-                ('error_way_out', models.CharField(blank=True, default='', max_length=1000)),
-                ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=20)),
+                (
+                    "queue",
+                    models.CharField(choices=[("sync", "sync"), ("solve", "solve")], max_length=10),
+                ),
+                ("key", models.CharField(max_length=80)),
+                ("subject_id", models.BigIntegerField()),
+                ("subject_name", models.CharField(blank=True, max_length=200)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "run_after",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("rung_at", models.DateTimeField(null=True)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("claimed_by", models.CharField(blank=True, default="", max_length=64)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("phase", models.CharField(blank=True, default="", max_length=120)),
+                ("objects_read", models.BigIntegerField(default=0)),
+                ("total", models.BigIntegerField(null=True)),
+                ("result", models.CharField(blank=True, default="", max_length=300)),
+                ("error_code", models.CharField(blank=True, default="", max_length=40)),
+                ("error_message", models.CharField(blank=True, default="", max_length=1000)),
+                ("error_way_out", models.CharField(blank=True, default="", max_length=1000)),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.team",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-id',),
-                'indexes': [models.Index(condition=models.Q(('state', 'queued')), fields=['queue', 'run_after', 'id'], name='jobs_queued_in_order'), models.Index(fields=['kind', 'subject_id', '-id'], name='jobs_by_subject')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ('queued', 'running'))), fields=('key',), name='jobs_one_active_per_key')],
+                "ordering": ("-id",),
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "queued")),
+                        fields=["queue", "run_after", "id"],
+                        name="jobs_queued_in_order",
+                    ),
+                    models.Index(fields=["kind", "subject_id", "-id"], name="jobs_by_subject"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ("queued", "running"))),
+                        fields=("key",),
+                        name="jobs_one_active_per_key",
+                    )
+                ],
             },
         ),
     ]
