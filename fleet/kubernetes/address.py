@@ -24,14 +24,6 @@ SETTING = "PLANNER_CLUSTER_NETWORKS"
 _HOST_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?\Z", re.IGNORECASE)
 _PATH = re.compile(r"(/[A-Za-z0-9._~:@!$&'()*+,;=-]+)*/?\Z")
 
-PRIVATE_NETWORKS: tuple[IPNetwork, ...] = (
-    ipaddress.ip_network("10.0.0.0/8"),  # RFC 1918
-    ipaddress.ip_network("172.16.0.0/12"),
-    ipaddress.ip_network("192.168.0.0/16"),
-    ipaddress.ip_network("100.64.0.0/10"),  # RFC 6598, used by overlay networks
-    ipaddress.ip_network("fc00::/7"),  # RFC 4193
-)
-
 # Never an API server, whatever the operator allowed: places that hand out cloud credentials.
 _METADATA_SERVICES = frozenset(
     ipaddress.ip_address(text)
@@ -78,10 +70,6 @@ class AddressPolicy:
     allow_loopback: bool = False
 
 
-# One machine, one person: kind, minikube and k3d live on loopback, other clusters in the house.
-EMBEDDED_POLICY = AddressPolicy(networks=PRIVATE_NETWORKS, allow_loopback=True)
-
-
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """The parts of a server address. host is lower case, without brackets; path is "" or "/x"."""
@@ -114,13 +102,13 @@ class Target:
         return Endpoint(self.scheme, self.host, self.port).authority
 
 
-def parse_networks(text: str) -> tuple[IPNetwork, ...]:
-    """Networks from a setting such as "10.0.0.0/8, 2001:db8::/32".
+def parse_networks(entries: Iterable[str]) -> tuple[IPNetwork, ...]:
+    """Networks from the entries of a setting, such as 10.0.0.0/8 and 2001:db8::/32.
 
     Raises ValueError naming the entry that is not a network.
     """
     networks: list[IPNetwork] = []
-    for entry in text.replace(",", " ").split():
+    for entry in entries:
         try:
             networks.append(ipaddress.ip_network(entry))
         except ValueError as error:
@@ -252,10 +240,11 @@ def _always_refused(ip: IPAddress) -> str:
         return "is a cloud metadata service"
     if getattr(ip, "scope_id", None):
         return "names a network interface"
-    if ip.is_loopback:
-        return ""
+    # Before loopback: newer Pythons take ::ffff:127.0.0.1 for loopback.
     if any(ip.version == network.version and ip in network for network in _EMBEDDED_IPV4):
         return "hides an IPv4 address inside an IPv6 address"
+    if ip.is_loopback:
+        return ""
     if ip.is_unspecified:
         return "is the unspecified address"
     if ip.is_link_local:

@@ -57,7 +57,7 @@ class FetchLimits:
 
     connect_s: float = 10.0
     silence_s: float = 90.0  # longest wait for the next byte; API servers end a list at 60 s
-    page_bytes: int = 256 * 1024 * 1024
+    page_bytes: int = 64 * 1024 * 1024
     total_bytes: int = 8 * 1024 * 1024 * 1024
     pages: int = 4_000  # per resource
     objects: int = 1_000_000  # in all

@@ -1,0 +1,98 @@
+"""One GET to an API server with the manners it asks for: retries, Retry-After, reason codes."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import msgspec
+
+from fleet.kubernetes.fetching import FetchError, FetchLimits, Patience, Reason, malformed
+from fleet.kubernetes.transport import Answer, Connection
+
+_PASSED_ON = frozenset({200, 403, 404, 406, 410})
+_TRY_AGAIN = frozenset({409, 429, 500, 502, 503, 504})
+
+
+class Caller:
+    """GET with retries over one connection."""
+
+    def __init__(self, connection: Connection, patience: Patience, limits: FetchLimits) -> None:
+        self._connection = connection
+        self._patience = patience
+        self._limits = limits
+
+    def get(self, path: str, accept: str = "application/json") -> Answer:
+        """An answer with status 200, 403, 404, 406 or 410. All others raise FetchError."""
+        where = path.partition("?")[0]
+        for attempt in range(1, self._limits.tries + 1):
+            answer = self._connection.get(path, accept)
+            if answer.status in _PASSED_ON:
+                return answer
+            if answer.status == 401:
+                raise FetchError(
+                    Reason.UNAUTHORIZED,
+                    "The API server does not accept the credential (401).",
+                    "It may have expired or been revoked: enter a new one.",
+                )
+            if answer.status not in _TRY_AGAIN:
+                malformed(where, f"has the unexpected status {answer.status}")
+            if attempt < self._limits.tries:
+                self._patience.sleep(self._pause(answer, attempt, where))
+        raise _worn_out(answer.status, where)
+
+    def _pause(self, answer: Answer, attempt: int, where: str) -> float:
+        asked = retry_after_s(answer.retry_after)
+        if asked is None:
+            # Jitter, so that many clusters' syncs do not come back in step.
+            jitter = random.uniform(0.5, 1.5)  # noqa: S311
+            return self._limits.back_off_s * (1 << (attempt - 1)) * jitter
+        if asked > self._limits.retry_after_s:
+            raise _worn_out(answer.status, where)
+        return asked
+
+
+def _worn_out(status: int, where: str) -> FetchError:
+    if status == 429:
+        return FetchError(
+            Reason.TOO_MANY_REQUESTS,
+            f"The API server is too busy to answer {where} (429).",
+            "Sync later; if it goes on, give this account its own FlowSchema.",
+        )
+    return FetchError(
+        Reason.SERVER_ERROR,
+        f"The API server answered {where} with an error ({status}), several times.",
+        "Look at the API server's log, then sync again.",
+    )
+
+
+def retry_after_s(header: str, now: datetime | None = None) -> float | None:
+    """Seconds that a Retry-After header asks for (number or HTTP date), None for nonsense."""
+    text = header.strip()
+    if text.isascii() and text.isdigit() and len(text) <= 18:
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+@contextlib.contextmanager
+def reading(where: str) -> Iterator[None]:
+    """Turns what a decoder raises into the FetchError for a malformed answer to `where`."""
+    try:
+        yield
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        malformed(where, "is not the JSON of an API server")
+
+
+def decoded[Decoded](answer: Answer, shape: type[Decoded], where: str) -> Decoded:
+    """The JSON of an answer in a shape; FetchError when it is anything else."""
+    with reading(where):
+        return msgspec.json.decode(answer.body, type=shape)

@@ -1,0 +1,168 @@
+"""Asking a live server what it serves: the aggregated form, else the older one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from fleet.kubernetes import api_documents
+from fleet.kubernetes.calls import Caller, decoded, reading
+from fleet.kubernetes.fetching import FetchError, Reason, malformed
+from fleet.kubernetes.resources import RESOURCES, Resource
+from fleet.kubernetes.transport import Answer
+
+ACCEPT = ",".join(
+    (
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",  # 1.30
+        "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",  # 1.27
+        "application/json",
+    )
+)
+
+
+class _Kind(Struct):
+    kind: str = ""
+
+
+class _Freshness(Struct):
+    version: str = ""
+    freshness: str = ""
+
+
+class _Name(Struct):
+    name: str = ""
+
+
+class _Group(Struct):
+    metadata: _Name | None = None
+    versions: list[_Freshness] | None = None
+
+
+class _Groups(Struct):
+    items: list[_Group] | None = None
+
+
+class _Version(Struct):
+    version: str = ""
+
+
+class _OldGroup(Struct):
+    name: str = ""
+    versions: list[_Version] | None = None
+
+
+class _OldGroups(Struct):
+    groups: list[_OldGroup] | None = None
+
+
+class _OldCore(Struct):
+    versions: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """apis: "apps/v1" or "v1" -> plural names; from the older form only for groups that we read,
+    the others have no names. stale: APIs whose server does not answer, so that absence proves
+    nothing."""
+
+    apis: Mapping[str, tuple[str, ...]]
+    stale: frozenset[str] = frozenset()
+
+    def versions(self, resource: Resource) -> tuple[str, ...]:
+        """The version to read, best first in the table; nothing when it is not served."""
+        for version in resource.versions:
+            if resource.plural in self.apis.get(api_version(resource.group, version), ()):
+                return (version,)
+        return ()
+
+    def is_stale(self, resource: Resource) -> bool:
+        """Whether an API that would hold this resource does not answer."""
+        return any(api_version(resource.group, v) in self.stale for v in resource.versions)
+
+
+def api_version(group: str, version: str) -> str:
+    """Group and version as objects name them: v1 for the core group, else group/version."""
+    return f"{group}/{version}" if group else version
+
+
+def api_path(group: str, version: str) -> str:
+    """Where an API lives on the server."""
+    return f"/apis/{group}/{version}" if group else f"/api/{version}"
+
+
+def ask(caller: Caller) -> Served | None:
+    """What the server serves; None when the credential may not ask. Raises FetchError."""
+    parts: list[Mapping[str, tuple[str, ...]]] = []
+    stale: set[str] = set()
+    for root in ("/api", "/apis"):
+        answer = _get(caller, root)
+        if answer is None:
+            return None
+        kind = decoded(answer, _Kind, root).kind
+        if kind == "APIGroupDiscoveryList":
+            with reading(root):
+                parts.append(api_documents.from_aggregated(answer.body))
+            stale |= _stale(decoded(answer, _Groups, root))
+        elif kind == "APIVersions":
+            core = decoded(answer, _OldCore, root)
+            parts += _older(caller, "", core.versions or (), stale)
+        elif kind == "APIGroupList":
+            for group in decoded(answer, _OldGroups, root).groups or ():
+                versions = [version.version for version in group.versions or ()]
+                parts += _older(caller, group.name, versions, stale)
+        else:
+            malformed(root, "is not a list of APIs")
+    return Served(api_documents.merge(parts), frozenset(stale))
+
+
+def _get(caller: Caller, path: str) -> Answer | None:
+    answer = caller.get(path, ACCEPT)
+    if answer.status == 406:
+        answer = caller.get(path)
+    if answer.status == 403:
+        return None
+    if answer.status != 200:
+        raise FetchError(
+            Reason.NOT_FOUND,
+            f"The server has no {path} (status {answer.status}), so it is no API server.",
+            "Check the address, its port and its path.",
+        )
+    return answer
+
+
+def _stale(groups: _Groups) -> set[str]:
+    return {
+        api_version(group.metadata.name if group.metadata else "", version.version)
+        for group in groups.items or ()
+        for version in group.versions or ()
+        if version.freshness == "Stale"
+    }
+
+
+def _older(
+    caller: Caller, group: str, versions: Iterable[str], stale: set[str]
+) -> list[Mapping[str, tuple[str, ...]]]:
+    """One request per version, so only for those that we read."""
+    ours = {v for resource in RESOURCES if resource.group == group for v in resource.versions}
+    found: list[Mapping[str, tuple[str, ...]]] = []
+    for version in versions:
+        name = api_version(group, version)
+        found.append({name: ()})
+        if version not in ours:
+            continue
+        path = api_path(group, version)
+        try:
+            answer = caller.get(path)
+        except FetchError as error:
+            if error.code is not Reason.SERVER_ERROR:
+                raise
+            stale.add(name)
+            continue
+        if answer.status != 200:
+            stale.add(name)
+            continue
+        with reading(path):
+            found.append(api_documents.from_resource_list(answer.body))
+    return found
