@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import re
 from dataclasses import dataclass, replace
-from functools import cache
 
-from fleet.catalogue.accelerators import Accelerator, accelerator, accelerators, usable_mib
+from fleet.catalogue.accelerators import (
+    Accelerator,
+    accelerator,
+    accelerators,
+    candidates,
+    usable_mib,
+)
 from fleet.catalogue.mig_profiles import profile_usable_mib, profiles
 from fleet.sizing.errors import SizingError
 
@@ -73,6 +77,7 @@ class Card:
     usable_mib: float
     max_per_node: int
     mig_profile: str | None = None
+    compute_share: float = 1.0  # of the board; below 1 for MIG devices
     note: str = ""
 
     @property
@@ -100,9 +105,8 @@ def resolve(wanted: str | StatedCard) -> Card:
         return _card(wanted, exact, "")
     member = _family_member(wanted)
     if member is not None:
-        return _card(
-            wanted, member, f"{wanted} names a family; sized as its smallest member, {member.name}."
-        )
+        shown = wanted[:_SHOWN]
+        return _card(wanted, member, f"{shown} is sized as {member.name}, the smallest so named.")
     near = difflib.get_close_matches(wanted[:_SHOWN], accelerators(), n=3, cutoff=0.4)
     hint = f" Did you mean {', '.join(near)}?" if near else ""
     raise SizingError(
@@ -120,6 +124,7 @@ def mig_cards(card: Card) -> tuple[Card, ...]:
             mig_profile=cut.name,
             usable_mib=profile_usable_mib(card.accelerator, cut),
             max_per_node=1,
+            compute_share=cut.compute_slices / cut.compute_slices_total,
         )
         for cut in profiles(card.accelerator.name)
         if not cut.is_variant
@@ -148,14 +153,7 @@ def _stated(wanted: StatedCard) -> Card:
     )
 
 
-def _tokens(name: str) -> frozenset[str]:
-    return frozenset(part for part in re.split(r"[^a-z0-9]+", name.lower()) if part)
-
-
-@cache
 def _family_member(name: str) -> Accelerator | None:
-    tokens = _tokens(name[:_SHOWN]) - {"nvidia", "amd", "tesla", "geforce", "instinct"}
-    if not tokens:
-        return None
-    members = [board for board in accelerators().values() if tokens <= _tokens(board.name)]
-    return min(members, key=lambda board: (usable_mib(board), board.name), default=None)
+    """The card with the least memory among those that the name may mean."""
+    found = candidates(name)
+    return min(found, key=lambda board: (usable_mib(board), board.name), default=None)

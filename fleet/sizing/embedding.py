@@ -58,7 +58,7 @@ def options(entry: Model, workload: EmbeddingWorkload, card: Card) -> Options:
     whole = judge(entry, workload, card)
     rule = precision.inference_rule(card, workload.precision)
     if not rule.works:
-        return Options((), replace(whole, fit=Fit.NO, why=rule.note))
+        return Options((), replace(whole, fit=Fit.NO, why=f"{card.name}: {rule.note}."))
     if whole.fit is Fit.NO:
         return Options((), whole)
     working = [whole]
@@ -120,20 +120,21 @@ def judge(entry: Model, workload: EmbeddingWorkload, card: Card) -> Shape:
     )
 
 
-def tokens_per_second(entry: Model, card: Card) -> float | None:
-    """Tokens embedded in a second by a whole card; None when its speed is not known."""
+def tokens_per_second(entry: Model, card: Card, number_format: str) -> float | None:
+    """Tokens embedded in a second by one unit of that card; None when its speed is not known."""
     board = card.accelerator
-    if board is None or board.bf16_tflops is None:
+    if board is None or board.bf16_tflops is None or number_format == "fp32":
         return None
     computed = max(entry.active_params_b - entry.embedding_params_b - entry.head_params_b, 1e-3)
-    return _EFFICIENCY * board.bf16_tflops * 1e12 / (2 * computed * 1e9)
+    return _EFFICIENCY * card.compute_share * board.bf16_tflops * 1e3 / (2 * computed)
 
 
 def _speed_line(entry: Model, workload: EmbeddingWorkload, card: Card) -> Line:
-    speed = None if card.mig_profile else tokens_per_second(entry, card)
+    speed = tokens_per_second(entry, card, workload.precision)
     if speed is None:
-        return Line("Speed", f"speed of one {card.unit} is not known", None, SOURCE)
-    text = f"about {speed:,.0f} tokens/s a GPU"
+        formula = f"speed of one {card.unit} in {workload.precision} is not known"
+        return Line("Speed", formula, None, SOURCE)
+    text = f"about {speed:,.0f} tokens/s a unit"
     if workload.tokens_per_second:
         needed = math.ceil(workload.tokens_per_second / speed)
         text += f"; {workload.tokens_per_second:,.0f} wanted: {needed} replicas"

@@ -67,13 +67,16 @@ def options(entry: Model, workload: LlmWorkload, card: Card) -> Options:
     tries = splits(entry, group, card.max_per_node)
     if not rule.works:
         return Options(
-            (), replace(judge(entry, workload, card, tries[0]), fit=Fit.NO, why=rule.note)
+            (),
+            replace(
+                judge(entry, workload, card, tries[0]), fit=Fit.NO, why=f"{card.name}: {rule.note}."
+            ),
         )
     working: list[Shape] = []
     last = None
     for split in tries:
         last = judge(entry, workload, card, split)
-        if last.fit is Fit.NO:
+        if last.fit is Fit.NO or (last.fit is Fit.TIGHT and working):
             continue
         working.append(last)
         if last.fit is Fit.FITS:

@@ -20,7 +20,8 @@ _CDNA = frozenset({"CDNA", "CDNA2", "CDNA3", "CDNA4"})
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Whether a format works on a card. ``note`` says what is used instead, or why not."""
+    """Whether a format works on a card. ``note`` says what is used instead, or why not; it
+    follows the name of the card."""
 
     works: bool
     note: str = ""
@@ -30,7 +31,7 @@ def inference_rule(card: Card, precision: str) -> Rule:
     """Whether an inference engine serves that weight format on that card."""
     board = card.accelerator
     if board is None:
-        return Rule(True, f"{card.name}: whether it computes {precision} is not known.")
+        return Rule(True, f"whether it computes {precision} is not known")
     refused = _not_modelled(board)
     if refused:
         return Rule(False, refused)
@@ -43,15 +44,15 @@ def training_rule(card: Card, recipe: str, method: str) -> Rule:
     """Whether a training recipe runs on that card."""
     board = card.accelerator
     if board is None:
-        return Rule(True, f"{card.name}: whether it computes bf16 is not known.")
+        return Rule(True, "whether it computes bf16 is not known")
     refused = _not_modelled(board)
     if refused:
         return Rule(False, refused)
     if board.has_bf16:
         return Rule(True)
     if method == "full" and recipe != "mixed":
-        return Rule(False, f"{board.name} ({board.architecture}) has no bf16; use recipe mixed.")
-    return Rule(True, f"{board.name} has no bf16: trains in fp16 with loss scaling.")
+        return Rule(False, f"{board.architecture} has no bf16; use recipe mixed")
+    return Rule(True, "no bf16, trains in fp16 with loss scaling")
 
 
 def has_flash_attention(card: Card) -> bool:
@@ -77,38 +78,36 @@ def has_fp8_kv(card: Card) -> bool:
 
 def _not_modelled(board: Accelerator) -> str:
     if board.vendor not in ("NVIDIA", "AMD"):
-        return f"{board.name}: the formulas cover NVIDIA and AMD Instinct cards only."
+        return "the formulas cover NVIDIA and AMD Instinct cards only"
     if board.vendor == "AMD" and board.architecture not in _CDNA:
-        return f"{board.name} ({board.architecture}): engines are built for CDNA cards."
+        return f"{board.architecture} is not served, engines are built for CDNA"
     if board.architecture in _NO_ENGINE:
-        return f"{board.name} ({board.architecture}): engines need Volta or later."
+        return f"{board.architecture} is not served, engines need Volta or later"
     return ""
 
 
 def _nvidia(board: Accelerator, precision: str) -> Rule:
-    name, architecture = board.name, board.architecture
+    architecture = board.architecture
     old = architecture in _TURING_AND_OLDER
     if precision == "bf16" and old:
-        return Rule(True, f"{name} has no bf16: served in fp16, which takes the same memory.")
+        return Rule(True, "no bf16, served in fp16, which takes the same memory")
     if precision in ("fp8", "nvfp4", "mxfp4") and old:
-        return Rule(False, f"{name} ({architecture}) has no kernels for {precision}.")
+        return Rule(False, f"{architecture} has no kernels for {precision}")
     if precision == "int8" and architecture in _VOLTA_AND_OLDER:
-        return Rule(False, f"{name} ({architecture}) has no int8 matrix units.")
+        return Rule(False, f"{architecture} has no int8 matrix units")
     if precision == "fp8" and board.fp8_tflops is None and architecture == "Ampere":
-        return Rule(True, f"{name} stores fp8 weights but computes in bf16.")
+        return Rule(True, "stores fp8 weights, computes in bf16")
     if precision in ("nvfp4", "mxfp4") and not architecture.startswith("Blackwell"):
-        return Rule(True, f"{name} stores {precision} weights but computes in 16 bits.")
+        return Rule(True, f"stores {precision} weights, computes in 16 bits")
     return Rule(True)
 
 
 def _amd(board: Accelerator, precision: str) -> Rule:
-    name, architecture = board.name, board.architecture
+    architecture = board.architecture
     if precision == "nvfp4":
-        return Rule(False, f"{name}: nvfp4 is a format of NVIDIA cards.")
-    if precision == "fp8" and architecture not in ("CDNA3", "CDNA4"):
-        return Rule(False, f"{name} ({architecture}) has no kernels for fp8.")
-    if precision == "mxfp4" and architecture not in ("CDNA3", "CDNA4"):
-        return Rule(False, f"{name} ({architecture}) has no kernels for mxfp4.")
+        return Rule(False, "nvfp4 is a format of NVIDIA cards")
+    if precision in ("fp8", "mxfp4") and architecture not in ("CDNA3", "CDNA4"):
+        return Rule(False, f"{architecture} has no kernels for {precision}")
     if precision == "mxfp4" and architecture == "CDNA3":
-        return Rule(True, f"{name} stores mxfp4 weights but computes in 16 bits.")
+        return Rule(True, "stores mxfp4 weights, computes in 16 bits")
     return Rule(True)

@@ -83,13 +83,14 @@ def _by_kind(
     return lambda card: training.options(entry, workload, card), assumed, text
 
 
-def _order(shape: Shape) -> tuple[bool, int, float, str, str]:
+def _order(shape: Shape) -> tuple[bool, int, float, str, str, int]:
     return (
         shape.fit is not Fit.FITS,
         shape.gpus,
         shape.usable_mib,
         shape.gpu_model,
         shape.mig_profile or "",
+        shape.pods,
     )
 
 
@@ -99,12 +100,10 @@ def _sentence(shapes: Sequence[Shape], refused: Sequence[Shape]) -> str:
             return "No card was given to judge."
         best = refused[0]
         return f"Fits no card that was judged. {best.unit}: {best.why}"
-    named: dict[tuple[int, int], Shape] = {}
+    named: dict[int, Shape] = {}
     for shape in shapes:
         if shape.mig_profile is None:
-            named.setdefault((shape.gpus_per_pod, shape.pods), shape)
-    if not named:
-        named[1, 1] = shapes[0]
+            named.setdefault(shape.gpus, shape)
     texts = [_text(shape) for shape in list(named.values())[:_NAMED]]
     return " or ".join(texts)
 
@@ -118,17 +117,16 @@ def _text(shape: Shape) -> str:
 
 
 def _precision_notes(workload: Workload, cards: Sequence[Card]) -> list[str]:
-    """What cards use instead of the stated number format, each sentence once."""
-    found: dict[str, None] = {}
+    """What cards use instead of the stated number format, one sentence for each reason."""
+    names: dict[str, list[str]] = {}
     for card in cards:
         if isinstance(workload, EmbeddingWorkload | LlmWorkload):
             rule = precision.inference_rule(card, workload.precision)
         else:
             rule = precision.training_rule(card, workload.recipe, workload.method)
         if rule.note:
-            found[rule.note] = None
-    if isinstance(workload, LlmWorkload) and workload.kv_precision == "fp8":
-        without = [card.name for card in cards if not precision.has_fp8_kv(card)]
-        if without:
-            found[f"KV cache stays 16 bits on {', '.join(without)}: no fp8 there."] = None
-    return list(found)
+            names.setdefault(rule.note, []).append(card.name)
+        kv8 = isinstance(workload, LlmWorkload) and workload.kv_precision == "fp8"
+        if kv8 and not precision.has_fp8_kv(card):
+            names.setdefault("no fp8, the KV cache keeps 16 bits", []).append(card.name)
+    return [f"{', '.join(cards_so)}: {note}." for note, cards_so in names.items()]

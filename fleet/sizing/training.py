@@ -25,6 +25,7 @@ from fleet.workloads import TrainingWorkload
 SOURCE = "docs/sizing.md, Training"
 KINDS = ("llm", "vlm", "embedding", "reranker")
 MAX_GPUS = 1024  # of a job whose GPU count is not stated
+_MANY = 10**9  # GPUs: what is divided by them vanishes
 _RUNTIME = 1.5 * GIB
 _RESERVED_TIGHT = 1.05  # memory that the allocator holds over what tensors use
 _RESERVED_FITS = 1.15
@@ -53,37 +54,50 @@ def check(entry: Model, workload: TrainingWorkload) -> tuple[str, ...]:
     if workload.method != "full":
         found.append("LoRA of rank 16 on all linear layers (attention only where experts route).")
     if not workload.gpus_per_worker:
-        found.append("Workers of up to 8 GPUs (4 or 1 for boards that come so).")
+        found.append("Workers of 8, 4, 2 or 1 GPUs, as the nodes have.")
     return tuple(found)
 
 
 def options(entry: Model, workload: TrainingWorkload, card: Card) -> Options:
     """The fewest GPUs of that card that hold the job, or the wanted number judged."""
     rule = precision.training_rule(card, workload.recipe, workload.method)
+    reason = "" if rule.works else f"{card.name}: {rule.note}."
+    if not reason and not workload.gpus:
+        reason = _never(entry, workload, card)
     last = None
     working: list[Shape] = []
     for count in _counts(workload, card):
         last = judge(entry, workload, card, count)
-        if not rule.works:
-            last = replace(last, fit=Fit.NO, why=rule.note)
+        if reason:
+            last = replace(last, fit=Fit.NO, why=reason)
             break
-        if last.fit is Fit.NO:
+        if last.fit is Fit.NO or (last.fit is Fit.TIGHT and working):
             continue
-        working.append(last)
+        working.extend(
+            judge(entry, workload, card, count, size)
+            for size in worker_sizes(workload, count, card.max_per_node)
+        )
         if last.fit is Fit.FITS:
             break
-    if last is None:
-        raise SizingError(
-            "gpus_per_worker",
-            f"No worker of {workload.gpus_per_worker} GPUs exists with {card.name}: its nodes "
-            f"hold up to {card.max_per_node}.",
-        )
     if working and working[0].gpus == 1 and workload.constraints.allow_mig:
         devices = (judge(entry, workload, cut, 1) for cut in mig_cards(card))
         working.extend(shape for shape in devices if shape.fit is not Fit.NO)
     if card.accelerator is None:
         working = [replace(shape, fit=Fit.TIGHT) for shape in working]
     return Options(tuple(working), None if working else last)
+
+
+def _never(entry: Model, workload: TrainingWorkload, card: Card) -> str:
+    """Why no number of GPUs is enough, or "": what sharding cannot divide."""
+    found = _peak(entry, workload, _MANY)
+    least = found.peak * _RESERVED_TIGHT + _RUNTIME
+    if least <= card.usable_mib:
+        return ""
+    return (
+        f"{_SHARDING[workload.sharding]} leaves {gib_text(least)} on each GPU however many share "
+        f"the states, of {gib_text(card.usable_mib)}: a smaller micro-batch, checkpointing or "
+        "stronger sharding is needed."
+    )
 
 
 def _counts(workload: TrainingWorkload, card: Card) -> Iterator[int]:
@@ -105,11 +119,14 @@ def _counts(workload: TrainingWorkload, card: Card) -> Iterator[int]:
     yield from range(2 * node, MAX_GPUS + 1, node)
 
 
-def worker_size(workload: TrainingWorkload, gpus: int, node: int) -> int:
-    """GPUs of one worker: as stated, else the largest equal part that a node holds."""
+def worker_sizes(workload: TrainingWorkload, gpus: int, node: int) -> tuple[int, ...]:
+    """GPUs of one worker: as stated, else the largest equal part that a node holds, and the
+    smaller parts for fleets whose nodes hold fewer."""
     if workload.gpus_per_worker:
-        return workload.gpus_per_worker
-    return max(size for size in range(1, min(gpus, node) + 1) if gpus % size == 0)
+        return (workload.gpus_per_worker,)
+    parts = [size for size in range(1, min(gpus, node) + 1) if gpus % size == 0]
+    smaller = {size for size in (1, 2, 4) if size in parts}
+    return tuple(sorted({parts[-1], *smaller}, reverse=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +138,13 @@ class _Peak:
     lines: tuple[Line, ...]
 
 
-def judge(entry: Model, workload: TrainingWorkload, card: Card, gpus: int) -> Shape:
-    """``gpus`` GPUs of that card: memory of one, verdict and arithmetic."""
+def judge(
+    entry: Model, workload: TrainingWorkload, card: Card, gpus: int, worker: int | None = None
+) -> Shape:
+    """``gpus`` GPUs of that card: memory of one, verdict and arithmetic.
+
+    ``worker``: GPUs of one pod; None for as stated, else the largest part that a node holds.
+    """
     found = _peak(entry, workload, gpus)
     usable = card.usable_mib
     if found.peak * _RESERVED_FITS + _RUNTIME <= usable:
@@ -131,7 +153,7 @@ def judge(entry: Model, workload: TrainingWorkload, card: Card, gpus: int) -> Sh
         fit = Fit.TIGHT
     else:
         fit = Fit.NO
-    worker = worker_size(workload, gpus, card.max_per_node)
+    worker = worker or worker_sizes(workload, gpus, card.max_per_node)[0]
     pods = gpus // worker
     too_large = worker > card.max_per_node
     if too_large:
@@ -179,23 +201,24 @@ def judge(entry: Model, workload: TrainingWorkload, card: Card, gpus: int) -> Sh
 def _peak(entry: Model, workload: TrainingWorkload, gpus: int) -> _Peak:
     held: States = states(entry, workload, gpus)
     act, act_lines = activations(entry, workload)
-    # Activations are gone when the optimiser steps: only the larger of the two counts.
-    moment = max(act, held.temporaries)
-    peak = held.weights + held.optimizer + held.gathered + moment
+    # Activations and gathered layers are gone when the optimiser steps: the larger counts.
+    moment = max(act + held.gathered, held.temporaries)
+    peak = held.weights + held.optimizer + moment
     use = MemoryUse(
         weights=held.weights,
         kv_cache=0.0,
         activations=moment,
         optimizer=held.optimizer,
-        overhead=held.gathered + peak * (_RESERVED_TIGHT - 1) + _RUNTIME,
+        overhead=peak * (_RESERVED_TIGHT - 1) + _RUNTIME,
     )
     lines = (
         *held.lines,
         *act_lines,
         Line(
             "Peak",
-            f"states + gathered layers + larger of activations {gib_text(act)} and optimiser "
-            f"temporaries {gib_text(held.temporaries)}",
+            f"weights + optimiser + larger of activations with whole layers "
+            f"{gib_text(act + held.gathered)} and optimiser temporaries "
+            f"{gib_text(held.temporaries)}",
             peak,
             SOURCE,
         ),

@@ -74,13 +74,11 @@ def checkpoint_bytes(entry: Model, precision: str) -> float:
     )
 
 
-def weights_per_gpu(
-    entry: Model, precision: str, tp: int = 1, pp: int = 1, ep: int = 1
-) -> tuple[float, Line]:
+def weights_per_gpu(entry: Model, precision: str, tp: int = 1, pp: int = 1) -> tuple[float, Line]:
     """MiB of weights on the fullest GPU, and the arithmetic.
 
-    ``tp`` splits every layer, ``pp`` the layers (the fullest stage counts). Experts are split
-    over the larger of ``tp`` and ``ep`` (attention data-parallel with expert parallelism).
+    ``tp`` splits every layer, ``pp`` the layers (the fullest stage counts). Expert parallelism
+    over the same GPUs takes the same memory: whole experts instead of parts of each.
     """
     form = weight_format(entry, precision)
     stage = math.ceil(entry.num_layers / pp) / entry.num_layers
@@ -91,7 +89,7 @@ def weights_per_gpu(
         else max(entry.embedding_params_b, entry.head_params_b)
     )
     linear = entry.linear_params_b * form.linear * stage / tp
-    experts = entry.routed_params_b * form.experts * padding * stage / max(tp, ep)
+    experts = entry.routed_params_b * form.experts * padding * stage / tp
     replicated = _replicated_b(entry, tp) * form.linear * stage
     table_bytes = tables * form.embedding / tp
     # Vision towers keep 16 bits and sit whole on each GPU of the first stage.
@@ -103,9 +101,8 @@ def weights_per_gpu(
     parts = [f"{entry.linear_params_b:.4g} B × {form.linear:g} B{share}{split}"]
     if entry.routed_params_b:
         padded = f" × {padding:.4g} (padded width)" if padding > 1 else ""
-        over = f" / {max(tp, ep)}" if max(tp, ep) > 1 else ""
         parts.append(
-            f"experts {entry.routed_params_b:.4g} B × {form.experts:g} B{padded}{share}{over}"
+            f"experts {entry.routed_params_b:.4g} B × {form.experts:g} B{padded}{share}{split}"
         )
     parts.append(f"embedding and head {tables:.4g} B × {form.embedding:g} B{split}")
     if replicated:
