@@ -64,6 +64,10 @@ class Process:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._child.pid, number)
 
+    def wait(self, timeout_s: float) -> int:
+        """The exit code, once the child ends by itself."""
+        return self._child.wait(timeout=timeout_s)
+
     def kill(self) -> None:
         """kill -9 of the whole group: nothing gets a chance to tidy up."""
         self.signal_group(signal.SIGKILL)
