@@ -77,6 +77,9 @@ class DeviceGroup:
     units: tuple[Units, ...]
     unhealthy: int | None = None  # boards withdrawn (capacity minus allocatable, unshared)
     notes: tuple[str, ...] = ()  # "labels name one model, the node may hold several"
+    memory_gib: int | None = None  # of one board, where only whole GiB are known
+    whole_free: int | None = None  # idle boards, where units are not boards and holders are known
+    model_certain: bool = True  # False: one label stands for a node that may hold several models
 
     def units_of(self, kind: UnitKind) -> Iterator[Units]:
         return (u for u in self.units if u.kind == kind)
@@ -135,6 +138,9 @@ class Node:
     is_virtual: bool = False
     is_simulated: bool = False
     problems: tuple[str, ...] = ()  # odd values, in words
+    extended: dict[str, int] = field(default_factory=dict)
+    """Capacity of extended resources that are no GPUs: NICs, TPU chips, KVM handles."""
+    created: datetime | None = None
 
     @property
     def is_gpu_node(self) -> bool:
@@ -212,6 +218,11 @@ class Pod:
     waiting_reason: str = ""  # of PodScheduled=False or a container
     probes: tuple[ContainerProbes, ...] = ()
     notes: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()  # scheduling gates: who holds it back
+    claim_devices: int = 0  # devices asked for through ResourceClaims
+    gpu_fraction: float | None = None  # of one board, by the sharing system's own words
+    gpu_memory_mib: int | None = None  # device memory asked for, all units together
+    labels: dict[str, str] = field(default_factory=dict)  # those of gang and queue systems
 
     @property
     def is_demand(self) -> bool:
@@ -241,6 +252,9 @@ class Controller:
     probes: tuple[ContainerProbes, ...] = ()
     progress_deadline_s: int | None = None
     problems: tuple[str, ...] = ()
+    groups: int = 1  # gangs of ``gang_size`` pods (LeaderWorkerSet groups, replicas of a service)
+    total_cpu_milli: int = 0  # of all pods wanted
+    total_memory_mib: int = 0
 
 
 @dataclass(frozen=True, slots=True)
