@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from fleet.catalogue.prices import PriceBook, default_book
 from fleet.costs import CostReport, IdleReport, NodePrices, cost_report, idle_cost, unit_price
@@ -54,7 +55,7 @@ class Plan:
     placement: Placement
     costs: CostReport
     idle: IdleReport  # after the plan
-    price_by_pod: Mapping[tuple[str, int, int], tuple[Cell, str, str]]
+    price_by_pod: Mapping[tuple[str, int, int], tuple[Decimal | None, str, str]]
     """Cost per hour, price source and currency by (workload, replica, pod)."""
 
 
@@ -157,8 +158,8 @@ def _has_price(slot: Slot) -> bool:
 
 def _price_by_pod(
     placement: Placement, prices: NodePrices
-) -> dict[tuple[str, int, int], tuple[Cell, str, str]]:
-    found: dict[tuple[str, int, int], tuple[Cell, str, str]] = {}
+) -> dict[tuple[str, int, int], tuple[Decimal | None, str, str]]:
+    found: dict[tuple[str, int, int], tuple[Decimal | None, str, str]] = {}
     for a in placement.assignments:
         price = prices.of(a.cluster, a.node, a.gpu_model)
         if price is None:
