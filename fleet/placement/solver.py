@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fleet.placement.answer import assignments
 from fleet.placement.constructive import construct
-from fleet.placement.exact import Proof, prove
+from fleet.placement.exact import CONSTRUCTIVE, Proof, Search, prove
 from fleet.placement.explanation import explain
 from fleet.placement.instance import Instance, Rank, build, money, priorities, rank
 from fleet.placement.problem import Problem
@@ -73,22 +73,21 @@ def solve(
 
     replicas = construct(instance, stop)
     report("first answer", len(replicas), None)
-    proof = prove(
-        instance,
-        replicas,
+    search = Search(
         deadline=started + budget.seconds,
         relative_gap=budget.relative_gap,
         seed=seed,
         stop=stop,
         report=lambda placed, gap: report("proving", placed, gap),
     )
+    proof = prove(instance, replicas, search)
     found = assignments(instance, proof.replicas)
     faults = violations(problem, found)
     notes = [*problem.notes, *proof.notes]
     if faults and proof.replicas != replicas:
         # Never seen; a fault of the exact part must not reach a reader.
         notes.append(f"The exact answer failed its check ({faults[0]}); the first answer is shown.")
-        proof = Proof(replicas, proof.bound, proof.cut, "constructive")
+        proof = Proof(replicas, proof.bound, proof.cut, CONSTRUCTIVE)
         found = assignments(instance, replicas)
         faults = violations(problem, found)
     if faults:
