@@ -98,9 +98,10 @@ def _within(reached: Rank, bound: Rank, relative_gap: float) -> bool:
     return -reached.micro - -bound.micro <= relative_gap * -reached.micro
 
 
-def _solve_levels(model: Model, known: Rank, search: Search) -> tuple[tuple[int, ...], Rank]:
-    """The best counts over all goals, and the bound. None when time ended without any."""
-    values: tuple[int, ...] | None = None
+def _solve_levels(
+    model: Model, values: tuple[int, ...], known: Rank, search: Search
+) -> tuple[tuple[int, ...], Rank]:
+    """The best counts over all goals, from the given ones on, and the bound."""
     placed: list[int] = []
     levels = model.levels()
 
@@ -142,20 +143,21 @@ def _solve_costs(
             continue
         if search.stop():
             return values, Rank(placed, -reached[0], 0)
+        gap = search.relative_gap if place else 0.0
         solved = model.program.minimise(
             {column: cost / scale for column, cost in goal.items()},
             seconds=seconds(),
-            relative_gap=search.relative_gap if place else 0.0,
+            relative_gap=gap,
             start=values,
             stop=search.stop,
         )
         values = solved.values
         value = _value(goal, values)
-        lowest = max(0, int(solved.bound * scale - 0.5)) if solved.bound > 0 else 0
-        # At the optimum the bound differs from the value by rounding only.
-        is_proven = solved.is_optimal and value - lowest <= max(2, value // 10**9)
-        reached[place] = value if is_proven else min(lowest, value)
-        if not is_proven and not (place and solved.is_optimal):
+        # At the optimum the solver's own bound differs from the value by rounding only.
+        is_proven = solved.is_optimal and gap == 0
+        lowest = int(solved.bound * scale - 0.5) if solved.bound > 0 else 0
+        reached[place] = value if is_proven else min(max(0, lowest), value)
+        if not solved.is_optimal:
             return values, Rank(placed, -reached[0], -reached[1])
         if not place:
             model.program.add_row(goal, upper=value)
