@@ -182,8 +182,12 @@ def _access(cluster: Node, cluster_at: str, user: Node, user_at: str) -> Cluster
         _refuse(_join(cluster_at, "server"), "The cluster has no server address.", FLATTEN)
     endpoint = _server(server, _join(cluster_at, "server"))
     name = _text(cluster, "tls-server-name", cluster_at)
-    if name:
-        _server(f"https://{name}", _join(cluster_at, "tls-server-name"))
+    if name and _server(f"https://{name}", _join(cluster_at, "tls-server-name")).host != name:
+        _refuse(
+            _join(cluster_at, "tls-server-name"),
+            "This is not a host name in lower case.",
+            "Give the name alone, as the server's certificate has it.",
+        )
     return _checked(
         server,
         endpoint,

@@ -285,7 +285,10 @@ class FakeKubeApi:
         elif request.path in self._objects:
             self._list(handler, request)
         elif resources := self._legacy_resources(request.path):
-            handler.answer_json({"kind": "APIResourceList", "resources": resources})
+            version = request.path.removeprefix("/apis/").removeprefix("/api/")
+            handler.answer_json(
+                {"kind": "APIResourceList", "groupVersion": version, "resources": resources}
+            )
         else:
             status(404)(handler, request)
 
@@ -382,6 +385,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
     fake: FakeKubeApi
 
     def do_GET(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from fleet.inventory import ReadStatus
 from fleet.kubernetes.address import AddressPolicy
-from fleet.kubernetes.api import FetchError, FetchProgress, fetch
+from fleet.kubernetes.api import FetchProgress, fetch
 from fleet.kubernetes.fetching import FetchLimits
 from tests.fakes.kubeapi import Authority, FakeKubeApi
 
@@ -31,7 +31,8 @@ def test_a_cluster_is_read_page_by_page_over_tls(authority: Authority) -> None:
         seen: list[FetchProgress] = []
         raw = fetch(fake.access(), LOOPBACK, limits=QUICK, page_size=3, progress=seen.append)
     assert [item.metadata.name for item in raw.objects["nodes"]] == [f"n{i}" for i in range(7)]
-    assert raw.version is not None and raw.version.gitVersion == "v1.36.3"
+    assert raw.version is not None
+    assert raw.version.gitVersion == "v1.36.3"
     assert raw.apis == {"v1": ("nodes", "pods"), "apps/v1": ("deployments",)}
     reads = {read.resource: read for read in raw.reads}
     assert (reads["nodes"].status, reads["nodes"].count) == (ReadStatus.READ, 7)
