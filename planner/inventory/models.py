@@ -118,6 +118,7 @@ class Snapshot(models.Model):
     stranded_gpus = models.PositiveIntegerField(null=True)
     flagged = models.CharField(max_length=300, blank=True)  # "shrunk by more than half"
     files = models.JSONField(default=list)  # names of the files it was read from
+    topology_keys = models.JSONField(default=list)  # [level, label key], coarse to fine
     reads = models.JSONField(default=list)  # one entry a resource: status, count, detail
     problems = models.JSONField(default=list)  # one line an odd object
     findings = models.JSONField(default=list)  # the checklist, as of this snapshot
