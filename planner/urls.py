@@ -9,3 +9,8 @@ urlpatterns = [
     path("account/", include("planner.accounts.urls")),
     path("jobs/", include("planner.jobs.urls")),
 ]
+
+handler400 = "planner.frame.views.bad_request"
+handler403 = "planner.frame.views.permission_denied"
+handler404 = "planner.frame.views.not_found"
+handler500 = "planner.frame.views.server_error"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models.functions import Now
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 
@@ -32,6 +36,23 @@ class User(AbstractUser):
 
     theme = models.CharField(max_length=5, choices=Theme, default=Theme.AUTO)
     language = models.CharField(max_length=8, blank=True, default="")
+    must_change_password = models.BooleanField(default=False)  # somebody else knows it
+    session_epoch = models.PositiveIntegerField(default=0)  # adding one ends every session
+
+    def get_session_auth_hash(self) -> str:
+        """What a session must match: another password or epoch ends it."""
+        return self._session_hash(None)
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        """The same under older secret keys, so that a new key logs nobody out."""
+        for key in settings.SECRET_KEY_FALLBACKS:
+            yield self._session_hash(key)
+
+    def _session_hash(self, secret: str | None) -> str:
+        value = f"{self.password}:{self.session_epoch}"
+        return salted_hmac(
+            "planner.accounts.session", value, secret=secret, algorithm="sha256"
+        ).hexdigest()
 
     def role_in(self, team: Team) -> Role | None:
         """The role of this user in ``team``; None when the team is none of theirs."""
@@ -116,3 +137,17 @@ class AuditEvent(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         raise TypeError("audit events are append-only")
+
+
+class LoginFailure(models.Model):
+    """One failed login, kept for a while to slow down guessing."""
+
+    username = models.CharField(max_length=150)
+    address = models.CharField(max_length=45)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["address", "at"], name="accounts_failures_by_address")]
+
+    def __str__(self) -> str:
+        return f"{self.username} from {self.address}"
