@@ -1,0 +1,49 @@
+"""The ``gpu-fleet`` command: what kubectl printed goes in, tables, JSON or CSV come out.
+
+Exit codes: 0 all well; 3 something could not be placed or a check failed; 2 bad input, with one
+line on standard error that names the file and the place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from fleet.cli import check_command, inventory_command, plan_command, size_command
+from fleet.cli.arguments import Options, parse
+from fleet.cli.sources import BadInput
+from fleet.cli.terminal import escaped
+
+COMMANDS: dict[str, Callable[[Options], int]] = {
+    "inventory": inventory_command.run,
+    "size": size_command.run,
+    "plan": plan_command.run,
+    "check": check_command.run,
+}
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code. ``argv`` defaults to the process's arguments."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal's encoding lacks is written as an escape, not as a traceback.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    options = parse(argv)
+    try:
+        code = COMMANDS[options.command](options)
+        sys.stdout.flush()
+    except BadInput as error:
+        print(f"gpu-fleet: {escaped(str(error))}", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`). Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code

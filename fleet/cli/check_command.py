@@ -1,0 +1,122 @@
+"""``gpu-fleet check``: the readiness checklist; problems first, with evidence and remedy."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from fleet.cli.arguments import Options
+from fleet.cli.size_command import requirements
+from fleet.cli.sources import inventories, workloads
+from fleet.cli.terminal import (
+    block,
+    coloured,
+    escaped,
+    paragraph,
+    write,
+    write_json,
+    write_table_csv,
+)
+from fleet.csv_text import Cell
+from fleet.readiness.finding import QUESTIONS, Finding, Verdict
+from fleet.readiness.report import check, counts
+
+FAILED = 3
+
+WORDS: dict[Verdict, str] = {
+    Verdict.FAIL: "Fail",
+    Verdict.WARN: "Warn",
+    Verdict.UNKNOWN: "Unknown",
+    Verdict.PASS: "Pass",
+    Verdict.NOT_APPLICABLE: "N/A",
+}
+
+CSV_COLUMNS = (
+    "cluster",
+    "verdict",
+    "question",
+    "check",
+    "title",
+    "detail",
+    "costs",
+    "evidence",
+    "remedy",
+    "snippet",
+    "source",
+)
+
+
+def run(options: Options) -> int:
+    declared = requirements(workloads(options)) if options.workloads else []
+    today = options.today or datetime.now(UTC).date()
+    found = {
+        name: check(inventory, today=today, declared=declared)
+        for name, inventory in inventories(options).items()
+    }
+    if options.form == "json":
+        reports = {
+            name: {"counts": counts(findings), "findings": findings}
+            for name, findings in found.items()
+        }
+        write_json(reports if options.clusters else next(iter(reports.values())))
+    elif options.form == "csv":
+        write_table_csv(
+            CSV_COLUMNS,
+            [_csv_row(name, finding) for name, findings in found.items() for finding in findings],
+        )
+    else:
+        for place, (name, findings) in enumerate(found.items()):
+            write("\n" if place else "")
+            _show(name if options.clusters else "", findings, options.verbose)
+    failed = any(f.verdict is Verdict.FAIL for findings in found.values() for f in findings)
+    return FAILED if failed else 0
+
+
+def _show(name: str, findings: tuple[Finding, ...], verbose: bool) -> None:
+    total = counts(findings)
+    summary = ", ".join(f"{number} {WORDS[v].lower()}" for v, number in total.items() if number)
+    write(paragraph(f"{name}: {summary}" if name else summary))
+    # Questions with the worst verdict first, as the findings themselves stand.
+    order = list(dict.fromkeys(finding.question for finding in findings))
+    for question in order:
+        write("\n" + coloured(f"{QUESTIONS[question]} (question {question} of 5)", "bold") + "\n")
+        for finding in findings:
+            if finding.question == question:
+                _show_finding(finding, verbose)
+
+
+def _show_finding(finding: Finding, verbose: bool) -> None:
+    verdict = finding.verdict
+    word = f"{WORDS[verdict]:<8}"
+    quiet = verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE)
+    colour = None if verdict is Verdict.NOT_APPLICABLE else verdict.value
+    word = coloured(word, colour) if colour else word
+    write(f"  {word}{escaped(finding.title)}\n")
+    if quiet and not verbose:
+        return
+    indent = " " * 10
+    if finding.detail:
+        write(paragraph(finding.detail, indent))
+    for evidence in finding.evidence:
+        write(paragraph(f"· {evidence.object}  {evidence.field}: {evidence.value}", indent))
+    if finding.costs:
+        write(paragraph(f"Costs: {finding.costs}", indent))
+    if finding.remedy:
+        write(paragraph(f"Remedy: {finding.remedy}", indent))
+    if finding.snippet:
+        write(block(finding.snippet, indent + "  "))
+
+
+def _csv_row(cluster: str, finding: Finding) -> dict[str, Cell]:
+    return {
+        "cluster": cluster,
+        "verdict": finding.verdict.value,
+        "question": finding.question,
+        "check": finding.check,
+        "title": finding.title,
+        "detail": finding.detail,
+        "costs": finding.costs,
+        "evidence": "; ".join(f"{e.object} {e.field}: {e.value}" for e in finding.evidence),
+        "remedy": finding.remedy,
+        "snippet": finding.snippet,
+        "source": finding.source,
+    }

@@ -1,0 +1,146 @@
+"""``gpu-fleet size``: what one replica of each workload needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fleet.cli.arguments import Options
+from fleet.cli.sources import BadInput, workloads
+from fleet.cli.terminal import (
+    Column,
+    block,
+    coloured,
+    escaped,
+    paragraph,
+    table,
+    write,
+    write_json,
+    write_table_csv,
+)
+from fleet.csv_text import Cell
+from fleet.sizing.errors import SizingError
+from fleet.sizing.requirement import Fit, Requirement, Shape
+from fleet.sizing.size import size
+from fleet.units import duration_text, gib_text
+from fleet.workloads import KIND_NAMES, Workload
+
+CSV_COLUMNS = (
+    "workload",
+    "kind",
+    "fit",
+    "gpu_model",
+    "mig_profile",
+    "gpus_per_pod",
+    "pods",
+    "gpus",
+    "parallelism",
+    "used_mib_per_gpu",
+    "usable_mib_per_gpu",
+    "cpu_milli_per_pod",
+    "memory_mib_per_pod",
+    "max_concurrency",
+    "load_seconds_low",
+    "load_seconds_high",
+    "why",
+)
+
+NO_FIT = 3
+
+
+def requirements(
+    found: Sequence[Workload], cards: Sequence[str] | None = None
+) -> list[tuple[Workload, Requirement]]:
+    """Each workload with its sizing. Raises ``BadInput`` naming workload and field."""
+    sized = []
+    for workload in found:
+        try:
+            sized.append((workload, size(workload, cards=cards)))
+        except SizingError as error:
+            raise BadInput(f"workload {workload.name}, {error.field}: {error.message}") from error
+    return sized
+
+
+def run(options: Options) -> int:
+    sized = [r for _, r in requirements(workloads(options), options.cards or None)]
+    if options.form == "json":
+        write_json({"requirements": sized})
+    elif options.form == "csv":
+        write_table_csv(
+            CSV_COLUMNS, [_csv_row(r, s) for r in sized for s in (*r.shapes, *r.refused)]
+        )
+    else:
+        for place, requirement in enumerate(sized):
+            write("\n" if place else "")
+            _show(requirement, options.explain)
+    return 0 if all(r.shapes for r in sized) else NO_FIT
+
+
+def _show(requirement: Requirement, explain: bool) -> None:
+    kind = KIND_NAMES.get(requirement.kind, requirement.kind)
+    write(coloured(escaped(f"{requirement.workload} ({kind})"), "bold") + "\n")
+    write(paragraph(requirement.sentence, "  "))
+    write(paragraph(f"{requirement.confidence[:1].upper()}{requirement.confidence[1:]}.", "  "))
+    shown = (*requirement.shapes, *requirement.refused)
+    rows = [
+        [
+            shape.fit.value,
+            shape.unit,
+            str(shape.gpus_per_pod),
+            str(shape.pods),
+            shape.parallelism,
+            f"{gib_text(shape.use.total)} of {gib_text(shape.usable_mib)}",
+            _load(shape),
+            "" if shape.fit is Fit.FITS else shape.why,
+        ]
+        for shape in shown
+    ]
+    columns = [
+        Column("FIT"),
+        Column("CARD"),
+        Column("GPUS/POD", right=True),
+        Column("PODS", right=True),
+        Column("PARALLEL"),
+        Column("MEMORY PER GPU", right=True),
+        Column("READY IN", right=True),
+        Column("WHY"),
+    ]
+    write("\n" + table(columns, rows))
+    if explain:
+        for shape in shown:
+            write("\n" + block(f"{shape.unit} × {shape.gpus}: {shape.why}", "  "))
+            write(table([Column("    PART"), Column("GIB", right=True), Column("FORMULA")],
+                        [[f"    {line.label}",
+                          gib_text(line.mib) if line.mib is not None else "", line.formula]
+                         for line in shape.lines]))  # fmt: skip
+        for assumption in requirement.assumptions:
+            write(paragraph(f"Assumed: {assumption}", "  "))
+
+
+def _load(shape: Shape) -> str:
+    if shape.load_seconds is None:
+        return "unknown"
+    low, high = shape.load_seconds
+    return f"{duration_text(low)} – {duration_text(high)}"
+
+
+def _csv_row(requirement: Requirement, shape: Shape) -> dict[str, Cell]:
+    low, high = shape.load_seconds or (None, None)
+    return {
+        "workload": requirement.workload,
+        "kind": requirement.kind,
+        "fit": shape.fit.value,
+        "gpu_model": shape.gpu_model,
+        "mig_profile": shape.mig_profile,
+        "gpus_per_pod": shape.gpus_per_pod,
+        "pods": shape.pods,
+        "gpus": shape.gpus,
+        "parallelism": shape.parallelism,
+        "used_mib_per_gpu": round(shape.use.total),
+        "usable_mib_per_gpu": round(shape.usable_mib),
+        "cpu_milli_per_pod": shape.cpu_milli,
+        "memory_mib_per_pod": shape.memory_mib,
+        "max_concurrency": shape.max_concurrency,
+        "load_seconds_low": round(low) if low is not None else None,
+        "load_seconds_high": round(high) if high is not None else None,
+        "why": shape.why,
+    }

@@ -1,0 +1,97 @@
+"""From file names on the command line to inventories and workloads, with one clear error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fleet.cli.arguments import Options
+from fleet.inventory import Inventory
+from fleet.kubernetes.dump import DumpError, Limits, Source, load
+from fleet.kubernetes.reader import read
+from fleet.workload_file import MAX_BYTES, WorkloadFileError
+from fleet.workload_file import load as load_workloads
+from fleet.workloads import Workload
+
+UNNAMED = "cluster"
+"""Name of the cluster when none is given."""
+
+SUFFIXES = (".json", ".yaml", ".yml", ".gz")
+"""Files of a folder that are read."""
+
+
+class BadInput(Exception):
+    """Input that cannot be used; the text names the file and the place."""
+
+
+def inventories(options: Options) -> dict[str, Inventory]:
+    """The clusters of the command line by name, in its order. Raises ``BadInput``."""
+    wanted: dict[str, list[str]] = {}
+    for name, path in options.clusters:
+        wanted.setdefault(name, []).append(path)
+    if options.files:
+        wanted.setdefault(UNNAMED, []).extend(options.files)
+    if not wanted:
+        raise BadInput(
+            "no cluster given: name a FILE that kubectl printed, or - for standard input"
+        )
+    paths = [path for found in wanted.values() for path in found]
+    if [*paths, options.workloads].count("-") > 1:
+        raise BadInput("standard input (-) can be read only once")
+    return {name: _inventory(found) for name, found in wanted.items()}
+
+
+def workloads(options: Options) -> tuple[Workload, ...]:
+    """The workloads of the workload file. Raises ``BadInput``."""
+    name = _shown(options.workloads)
+    try:
+        return load_workloads(_bytes(options.workloads, MAX_BYTES))
+    except WorkloadFileError as error:
+        raise BadInput(f"{name}: {error}") from error
+
+
+def _inventory(paths: list[str]) -> Inventory:
+    limits = Limits()
+    sources = [
+        Source(_shown(file), _bytes(file, limits.raw_bytes))
+        for path in paths
+        for file in _files(path)
+    ]
+    try:
+        return read(load(sources, limits), taken_at=_taken_at(paths))
+    except DumpError as error:
+        raise BadInput(str(error)) from error
+
+
+def _taken_at(paths: list[str]) -> datetime | None:
+    """Now for what is piped in; not known for files, whose dates change when they are copied."""
+    return datetime.now(UTC) if "-" in paths else None
+
+
+def _files(path: str) -> Iterator[str]:
+    if path != "-" and Path(path).is_dir():
+        found = sorted(p for p in Path(path).iterdir() if p.name.endswith(SUFFIXES) and p.is_file())
+        if not found:
+            raise BadInput(f"{path}: the folder holds no {', '.join(SUFFIXES)} file")
+        yield from (str(p) for p in found)
+    else:
+        yield path
+
+
+def _bytes(path: str, limit: int) -> bytes:
+    """The file's bytes, one more than ``limit`` at most: the reader says that it is too large."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read(limit + 1)
+        with Path(path).open("rb") as stream:
+            return stream.read(limit + 1)
+    except OSError as error:
+        raise BadInput(f"{_shown(path)}: {error.strerror or 'cannot be read'}") from error
+    except ValueError as error:  # a null byte in the name
+        raise BadInput(f"{_shown(path)}: {error}") from error
+
+
+def _shown(path: str) -> str:
+    return "standard input" if path == "-" else path
