@@ -1,0 +1,98 @@
+"""Every URL, every kind of person, GET and POST: which status. A URL without an entry fails here.
+
+To add the URLs of an app, write ``tests/planner/matrix_<app>.py`` with two names:
+
+``objects(team, admin) -> dict[str, Any]``
+    makes objects of team search (few, cheap, no fleet solving) and returns them by a key that
+    starts with the app's word. Every name of an object holds ``MARKER`` ("quokka"), since the test
+    looks for it in what a stranger reads.
+
+``ENTRIES: dict[str, Entry]``
+    one entry a URL name, with its namespace::
+
+        "inventory:cluster-detail": Entry(get=READ, args=lambda w: [w["cluster"].name]),
+        "inventory:cluster-delete": Entry(post=ADMIN_ACTS, args=lambda w: [w["cluster"].name]),
+        "plans:plan-add": Entry(get=Row(302, 200, 403, 200, 200), post=..., data=lambda w: {...}),
+
+A method without a row must answer 405 (anonymous: 302 to the login). ``data`` is a POST that the
+view accepts: a viewer's 403 proves nothing when an admin would get 422. The stranger is admin of
+another team, so that only the object check can stop them: 404, never 403. Each person meets the
+world as it was made; what they change is rolled back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from planner.accounts.models import Team, User
+from tests.planner.matrix import MARKER, Entry, Row
+
+APPS = ("accounts", "frame", "jobs", "inventory", "plans")
+_files = [import_module(f"tests.planner.matrix_{app}") for app in APPS]
+ENTRIES: dict[str, Entry] = {name: e for file in _files for name, e in file.ENTRIES.items()}
+
+
+def _names(patterns: list[Any], namespace: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{pattern.namespace}:" if pattern.namespace else ""
+            yield from _names(pattern.url_patterns, namespace + inner)
+        elif isinstance(pattern, URLPattern):
+            yield f"{namespace}{pattern.name or pattern.pattern}"
+
+
+ALL_NAMES = sorted(set(_names(get_resolver().url_patterns)))
+
+
+@pytest.fixture
+def world(team: Team, ada: User, pia: User, vic: User, sam: User) -> dict[str, Any]:
+    made: dict[str, Any] = {"team": team, "ada": ada, "pia": pia, "vic": vic}
+    for file in _files:
+        made.update(file.objects(team, ada))
+    return made
+
+
+def test_every_url_has_an_entry_and_every_entry_a_url() -> None:
+    assert sorted(ENTRIES) == ALL_NAMES
+
+
+@pytest.mark.parametrize("name", sorted(ENTRIES))
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_each_person_gets_the_status_of_the_matrix(
+    name: str,
+    method: str,
+    world: dict[str, Any],
+    sam: User,
+    client_for: Callable[..., Client],
+) -> None:
+    entry = ENTRIES[name]
+    expected: Row = entry.get if method == "GET" else entry.post
+    people = {
+        "anonymous": None,
+        "stranger": sam,
+        "viewer": world["vic"],
+        "planner": world["pia"],
+        "admin": world["ada"],
+    }
+    address = reverse(name, args=entry.args(world))
+    got = {}
+    for kind, user in people.items():
+        client = client_for(user)
+        with transaction.atomic():
+            if method == "GET":
+                response = client.get(address + (f"?{entry.query}" if entry.query else ""))
+            else:
+                response = client.post(address, entry.data(world))
+            body = b"".join(response) if response.streaming else response.content
+            transaction.set_rollback(True)
+        got[kind] = response.status_code
+        if kind == "stranger":
+            assert MARKER.encode() not in body
+    assert Row(**got) == expected
