@@ -1,7 +1,7 @@
 """Taints and tolerations: which taint keeps a pod away, and which taints are only passing.
 
-Matching follows the scheduler (core/v1 ``Toleration``). The numeric operators Lt and Gt are alpha
-up to Kubernetes 1.37 and count as not tolerating.
+Matching follows the scheduler (core/v1 ``Toleration``), with the numeric operators Lt and Gt, which
+are alpha up to Kubernetes 1.37: an API server without the gate refuses them.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ LIFECYCLE_KEYS = frozenset(
         "karpenter.sh/unregistered",
         "karpenter.sh/disrupted",
         "karpenter.sh/disruption",
+        "karpenter.sh/not-ready",
+        "node.cilium.io/agent-not-ready",
+        "ebs.csi.aws.com/agent-not-ready",
     }
 )
 """Set and removed by controllers while a node starts, ails or leaves: not an owner's policy."""
@@ -61,7 +64,18 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
         return False
     if operator == "Exists":
         return True
-    return operator == "Equal" and toleration.value == taint.value
+    if operator == "Equal":
+        return toleration.value == taint.value
+    return _compares(operator, toleration.value, taint.value)
+
+
+def _compares(operator: str, ours: str, theirs: str) -> bool:
+    """Lt and Gt compare the taint's integer against the toleration's."""
+    try:
+        limit, value = int(ours[:20]), int(theirs[:20])
+    except ValueError:
+        return False
+    return (operator == "Lt" and value < limit) or (operator == "Gt" and value > limit)
 
 
 def untolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> tuple[Taint, ...]:
