@@ -56,3 +56,10 @@ def require_role(request: PlannerRequest, team: Team, role: Role) -> None:
             _("This needs the role “%(needed)s” in team %(team)s.")
             % {"needed": role.label, "team": team.name}
         )
+
+
+def current_team(request: PlannerRequest) -> Team:
+    """The team of a request that ``role_required`` has let through."""
+    if request.team is None:
+        raise PermissionDenied(_("You are in no team yet. Ask an admin to add you to one."))
+    return request.team

@@ -81,6 +81,12 @@ class PriceEntry(models.Model):
 
     class Meta:
         ordering = ("gpu_model", "instance_type", "id")
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(instance_type="") ^ models.Q(gpu_model=""),
+                name="plans_price_for_one_thing",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.gpu_model or self.instance_type} {self.per_gpu_hour} {self.currency}"

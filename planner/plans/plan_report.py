@@ -1,0 +1,280 @@
+"""The view of a solved run: sentence, what waits, what is placed, and what it costs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from fleet.costs import CostLine, sums
+from fleet.placement.problem import Demand
+from fleet.placement.result import Assignment, Status, Unplaced
+from fleet.planning import Plan as PlanValue
+from fleet.planning import report_rows
+from fleet.sizing.requirement import Shape
+from fleet.units import Money, duration_text
+from planner.inventory.models import Snapshot
+from planner.plans import run_results
+from planner.plans.models import PlanRun, Workload
+
+MAX_NODES_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A workload of which some replicas wait."""
+
+    name: str
+    url: str
+    about: str
+    waiting: int
+    wanted: int
+    result: Unplaced
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A workload of which some replicas are placed."""
+
+    name: str
+    url: str
+    kind: str
+    placed: int
+    wanted: int
+    pods_of_replica: int
+    shapes: tuple[str, ...]
+    places: tuple[tuple[str, str], ...]  # cluster, nodes in words
+    why: tuple[str, ...]
+    hour: tuple[Money, ...]
+    month: tuple[Money, ...]
+    unpriced: bool
+
+    @property
+    def is_whole(self) -> bool:
+        return self.placed >= self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    line: CostLine
+    kind: str
+    url: str
+
+
+class PlanReport:
+    """One run, decoded, with the rows that the tabs of the plan page show."""
+
+    def __init__(self, run: PlanRun, value: PlanValue) -> None:
+        self.run, self.value = run, value
+        self._rows = Workload.objects.filter(team_id=run.plan.team_id).values_list("name", "pk")
+
+    @classmethod
+    def of(cls, run: PlanRun) -> PlanReport | None:
+        """None when the run has no answer (yet)."""
+        if run.result is None:
+            return None
+        return cls(run, run_results.decode(bytes(run.result)))
+
+    @cached_property
+    def urls(self) -> dict[str, str]:
+        return {name: reverse("plans:workload-detail", args=[pk]) for name, pk in self._rows}
+
+    @cached_property
+    def demands(self) -> dict[str, Demand]:
+        return {demand.workload: demand for demand in self.value.problem.demands}
+
+    @cached_property
+    def assignments(self) -> dict[str, list[Assignment]]:
+        found: dict[str, list[Assignment]] = defaultdict(list)
+        for assignment in self.value.placement.assignments:
+            found[assignment.workload].append(assignment)
+        return found
+
+    @cached_property
+    def snapshots(self) -> list[Snapshot]:
+        """The pinned snapshots, without their value."""
+        return list(
+            Snapshot.objects.filter(pins__run=self.run)
+            .select_related("cluster")
+            .defer("value", "reads", "problems", "findings")
+            .order_by("cluster__name")
+        )
+
+    @property
+    def stale(self) -> list[Snapshot]:
+        """Pinned snapshots whose cluster shows a newer one."""
+        return [s for s in self.snapshots if s.cluster.current_snapshot_id != s.pk]
+
+    @cached_property
+    def waiting(self) -> list[Waiting]:
+        return [
+            Waiting(
+                name=result.workload,
+                url=self.urls.get(result.workload, ""),
+                about=self._about(self.demands[result.workload]),
+                waiting=result.replicas,
+                wanted=self.demands[result.workload].replicas,
+                result=result,
+            )
+            for result in self.value.placement.unplaced
+        ]
+
+    @cached_property
+    def placed(self) -> list[Placed]:
+        counts = run_results.placed_replicas(self.value)
+        return [
+            self._placed(demand, self.assignments[name], counts[name])
+            for name, demand in self.demands.items()
+            if self.assignments.get(name)
+        ]
+
+    def _placed(self, demand: Demand, pods: list[Assignment], placed: int) -> Placed:
+        lines = self.value.costs.of(demand.workload)
+        shapes = dict.fromkeys(a.shape for a in pods)
+        hour = sums(line.per_hour for line in lines if line.per_hour is not None)
+        return Placed(
+            name=demand.workload,
+            url=self.urls.get(demand.workload, ""),
+            kind=str(Workload.Kind(demand.kind).label),
+            placed=placed,
+            wanted=demand.replicas,
+            pods_of_replica=max(demand.shapes[index].pods for index in shapes),
+            shapes=tuple(
+                shape_text(demand.shapes[index], _replicas_of(pods, index)) for index in shapes
+            ),
+            places=_places(pods),
+            why=tuple(dict.fromkeys(a.why_here for a in pods))[:3],
+            hour=hour,
+            month=tuple(amount.per_month() for amount in hour),
+            unpriced=any(line.per_hour is None for line in lines),
+        )
+
+    def _about(self, demand: Demand) -> str:
+        parts = [str(Workload.Kind(demand.kind).label)]
+        parts.append(
+            ngettext("%(n)d replica", "%(n)d replicas", demand.replicas) % {"n": demand.replicas}
+        )
+        if demand.shapes:
+            parts.append(shape_text(demand.shapes[0], 1))
+        if demand.domain != "any":
+            parts.append(_("one %(domain)s") % {"domain": demand.domain})
+        return ", ".join(parts)
+
+    @cached_property
+    def cost_rows(self) -> list[CostRow]:
+        rows = [
+            CostRow(line, self.demands[line.workload].kind, self.urls.get(line.workload, ""))
+            for line in self.value.costs.lines
+        ]
+        return sorted(rows, key=lambda row: -(row.line.per_hour.amount if row.line.per_hour else 0))
+
+    @cached_property
+    def totals(self) -> list[Money]:
+        """A month of all that is placed, one for each currency."""
+        months = run_results.month_totals(self.value)
+        return [Money(months[code], code) for code in sorted(months)]
+
+    @cached_property
+    def pod_rows(self) -> list[dict[str, Any]]:
+        """One row a pod: the same rows as the CSV."""
+        return report_rows(self.value, self.run.plan.name)
+
+    @cached_property
+    def figures(self) -> dict[str, int]:
+        return run_results.counts(self.value)
+
+    @property
+    def cluster_count(self) -> int:
+        return len({a.cluster for a in self.value.placement.assignments})
+
+    @property
+    def unpriced(self) -> list[str]:
+        return run_results.unpriced_workloads(self.value)
+
+    @property
+    def proof(self) -> str:
+        return proof_text(str(self.value.placement.status), self.value.placement.gap)
+
+    @property
+    def solved_in(self) -> str:
+        return seconds_text(self.value.placement.seconds)
+
+    @property
+    def snapshot_time(self) -> str:
+        """When the pinned snapshots were taken: "10:42", or a range."""
+        moments = [timezone.localtime(s.taken_at) for s in self.snapshots]
+        if not moments:
+            return ""
+        today = timezone.localdate()
+        form = "H:i" if all(m.date() == today for m in moments) else "Y-m-d H:i"
+        first, last = date_format(min(moments), form), date_format(max(moments), form)
+        return first if first == last else _("%(a)s to %(b)s") % {"a": first, "b": last}
+
+    @cached_property
+    def has_changed(self) -> bool:
+        """Whether the plan's workloads, budget or seed are no longer those of this run."""
+        plan, inputs = self.run.plan, self.run.inputs
+        specs = list(plan.workloads.order_by("name").values_list("spec", flat=True))
+        clusters = list(plan.clusters.order_by("pk").values_list("pk", flat=True))
+        now = (specs, clusters, plan.budget_s, plan.seed)
+        then = tuple(inputs.get(key) for key in ("workloads", "clusters", "budget_s", "seed"))
+        return now != then
+
+
+def _replicas_of(pods: Iterable[Assignment], shape: int) -> int:
+    return len({a.replica for a in pods if a.shape == shape})
+
+
+def _places(pods: Iterable[Assignment]) -> tuple[tuple[str, str], ...]:
+    nodes: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for a in pods:
+        nodes[a.cluster][a.node] += 1
+    return tuple((cluster, _node_text(found)) for cluster, found in sorted(nodes.items()))
+
+
+def _node_text(nodes: Mapping[str, int]) -> str:
+    named = list(nodes)[:MAX_NODES_NAMED]
+    text = ", ".join(named)
+    more = len(nodes) - len(named)
+    if more:
+        text += " " + ngettext("and %(n)d more node", "and %(n)d more nodes", more) % {"n": more}
+    return text
+
+
+def shape_text(shape: Shape, replicas: int) -> str:
+    """ "3 × (4 H100-SXM5-80GB)", "2 workers × 8 A100" for a gang."""
+    if shape.pods > 1:
+        text = _("%(pods)d workers × %(gpus)d %(unit)s") % {
+            "pods": shape.pods,
+            "gpus": shape.gpus_per_pod,
+            "unit": shape.unit,
+        }
+    else:
+        text = f"{shape.gpus_per_pod} {shape.unit}"
+    return f"{replicas} × ({text})" if replicas > 1 else text
+
+
+def proof_text(status: str, gap: float | None) -> str:
+    """How good the answer is, as a sentence part: proven, within a gap, or unknown."""
+    if status == Status.EMPTY:
+        return _("Nothing to place")
+    if gap is None:
+        return _("Not proven: how far from the best possible is unknown")
+    if gap == 0:
+        return _("Proven best")
+    percent = number_format(Decimal(str(gap * 100)).quantize(Decimal("0.1")))
+    return _("Within %(percent)s %% of the best possible") % {"percent": percent}
+
+
+def seconds_text(seconds: float) -> str:
+    """ "0.4 s" below ten seconds, else as people say it."""
+    return f"{seconds:.1f} s" if seconds < 10 else duration_text(seconds)

@@ -1,0 +1,100 @@
+"""Reads of the pages: lists with what stands beside each row, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Count, Max, Prefetch, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from planner.accounts.models import Team
+from planner.frame.search import LIMIT, Result
+from planner.jobs.models import Job
+from planner.plans.models import Plan, PlanRun, PriceEntry, Workload
+
+_LIGHT_RUN = ("current_run__result", "current_run__inputs")
+
+
+def workload_list(team: Team, *, text: str = "", kind: str = "") -> QuerySet[Workload]:
+    """Workloads of the team with their plans, whose last answers say how they were placed."""
+    plans = Plan.objects.select_related("current_run").defer(*_LIGHT_RUN).order_by("-updated_at")
+    rows: QuerySet[Workload] = Workload.objects.filter(team=team)
+    if text:
+        rows = rows.filter(name__icontains=text)
+    if kind in Workload.Kind.values:
+        rows = rows.filter(kind=kind)
+    return rows.prefetch_related(Prefetch("plans", queryset=plans))
+
+
+def last_answer(workload: Workload) -> tuple[Plan, int, int] | None:
+    """The plan whose answer holds the workload, newest first: (plan, placed, wanted)."""
+    answers = []
+    for plan in workload.plans.all():
+        run = plan.current_run
+        held = run.summary.get("workloads", {}).get(workload.name) if run is not None else None
+        if run is not None and held is not None:
+            answers.append((run.finished_at, plan, int(held[0]), int(held[1])))
+    if not answers:
+        return None
+    _at, plan, placed, wanted = max(answers, key=lambda answer: (answer[0], answer[1].pk))
+    return plan, placed, wanted
+
+
+def plan_list(team: Team) -> QuerySet[Plan]:
+    """Plans of the team with their last answer and the number of their workloads."""
+    rows: QuerySet[Plan] = (
+        Plan.objects.filter(team=team)
+        .select_related("current_run")
+        .defer(*_LIGHT_RUN)
+        .annotate(workload_count=Count("workloads", distinct=True))
+        .order_by("name")
+    )
+    return rows
+
+
+def run_history(plan: Plan) -> list[tuple[PlanRun, Job | None]]:
+    """The runs of a plan, newest first, with the job that did each."""
+    runs = list(plan.runs.select_related("requested_by").defer("result", "inputs")[:100])
+    jobs: dict[int, Job] = {}
+    for job in Job.objects.filter(kind="solve", subject_id__in=[run.pk for run in runs]).order_by(
+        "id"
+    ):
+        jobs[job.subject_id] = job
+    return [(run, jobs.get(run.pk)) for run in runs]
+
+
+def latest_job(plan: Plan) -> Job | None:
+    """The job of the newest run."""
+    newest = plan.runs.aggregate(newest=Max("pk"))["newest"]
+    return Job.objects.filter(kind="solve", subject_id=newest).first() if newest else None
+
+
+def price_list(team: Team) -> QuerySet[PriceEntry]:
+    rows: QuerySet[PriceEntry] = PriceEntry.objects.filter(team=team).select_related("cluster")
+    return rows
+
+
+def count_workloads(team: Team, cluster: str) -> int:
+    """For the menu. Workloads belong to no cluster, so the choice of one changes nothing."""
+    return Workload.objects.filter(team=team).count()
+
+
+def count_plans(team: Team, cluster: str) -> int:
+    return Plan.objects.filter(team=team).count()
+
+
+def find_workloads(team: Team, text: str) -> Sequence[Result]:
+    rows: Any = Workload.objects.filter(team=team, name__icontains=text)[:LIMIT]
+    return [
+        Result(row.name, reverse("plans:workload-detail", args=[row.pk]), row.get_kind_display())
+        for row in rows
+    ]
+
+
+def find_plans(team: Team, text: str) -> Sequence[Result]:
+    rows: Any = Plan.objects.filter(team=team, name__icontains=text)[:LIMIT]
+    return [
+        Result(row.name, reverse("plans:plan-detail", args=[row.pk]), _("plan")) for row in rows
+    ]
