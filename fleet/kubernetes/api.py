@@ -16,7 +16,7 @@ from fleet.kubernetes.fetching import (
     Reason,
 )
 from fleet.kubernetes.kubeconfig import ClusterAccess
-from fleet.kubernetes.objects import MAX_PROBLEMS, RawCluster
+from fleet.kubernetes.objects import RawCluster, note
 from fleet.kubernetes.objects_core import Object, VersionInfo
 from fleet.kubernetes.pages import Listing, read_list
 from fleet.kubernetes.resources import RESOURCES, Resource
@@ -99,7 +99,8 @@ class _ClusterReader:
             if listing.status is ReadStatus.READ:
                 objects[resource.key] = listing.objects
             self._count += len(listing.objects)
-            problems += listing.problems[: MAX_PROBLEMS - len(problems)]
+            for line in listing.problems:
+                note(problems, line)
         self._demand_the_needed(reads)
         self._say("done")
         return RawCluster(

@@ -20,7 +20,7 @@ from msgspec import Raw, Struct
 from fleet.inventory import ReadResult, ReadStatus
 from fleet.kubernetes import api_documents
 from fleet.kubernetes.documents import DumpError, Limits, json_documents, unpack
-from fleet.kubernetes.objects import RawCluster, decode_items, note, resource_of
+from fleet.kubernetes.objects import RawCluster, decode_items, note, resource_of, unique
 from fleet.kubernetes.objects_core import Object, VersionInfo
 from fleet.kubernetes.resources import RESOURCES, Resource
 
@@ -54,6 +54,7 @@ class _Collected:
     seen: set[str] = field(default_factory=set)  # resources of which a list was there
     apis: list[dict[str, tuple[str, ...]]] = field(default_factory=list)
     version: VersionInfo | None = None
+    named: str = ""  # the resource after which the file at hand is called
     objects: int = 0
     problems: list[str] = field(default_factory=list)
 
@@ -69,6 +70,7 @@ def load(sources: Iterable[Source], limits: Limits | None = None) -> RawCluster:
     names = []
     for source in sources:
         names.append(source.name)
+        collected.named = _named_after(source.name)
         text = unpack(source.name, source.data, limits)
         for number, document in enumerate(json_documents(source.name, text, limits), start=1):
             place = f"{source.name[:120]}, document {number}"
@@ -125,7 +127,9 @@ def _list(listing: _Envelope, into: _Collected, place: str, limits: Limits) -> N
         else:
             _item(raw, head, into, place, limits)
     if not listing.items and own == "":
-        into.seen.add("")  # an empty List: the cluster has none of what was asked for
+        # An empty List: the cluster has none of what was asked for. kubectl does not say of what,
+        # but our export calls each file after its resource.
+        into.seen.add(into.named)
 
 
 def _item(
@@ -138,6 +142,12 @@ def _item(
     if resource is not None:  # other kinds (Service, Secret …) are not looked at
         into.seen.add(resource.key)
         into.raw.setdefault(resource.key, []).append(raw)
+
+
+def _named_after(name: str) -> str:
+    """The key of the resource after which a file is called, such as jobs.batch.json, or ""."""
+    stem = name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".json").removesuffix(".yaml")
+    return stem if any(resource.key == stem for resource in RESOURCES) else ""
 
 
 def _group(api_version: str) -> str:
@@ -154,7 +164,7 @@ def _raw_cluster(collected: _Collected) -> RawCluster:
         items, lines = decode_items(resource, collected.raw.pop(resource.key, ()))
         for line in lines:
             note(problems, line)
-        objects[resource.key] = _unique(resource.key, items, problems)
+        objects[resource.key] = unique(resource.key, items, problems)
         reads.append(_read_result(resource, len(objects[resource.key]), collected, apis))
     return RawCluster(
         objects=objects,
@@ -163,13 +173,6 @@ def _raw_cluster(collected: _Collected) -> RawCluster:
         reads=tuple(reads),
         problems=tuple(problems),
     )
-
-
-def _unique(key: str, items: tuple[Object, ...], problems: list[str]) -> tuple[Object, ...]:
-    found = {(item.metadata.namespace, item.metadata.name): item for item in items}
-    if len(found) < len(items):
-        note(problems, f"{key}: {len(items) - len(found)} objects came twice, the last one counts")
-    return tuple(found.values())
 
 
 def _read_result(

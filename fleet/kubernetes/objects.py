@@ -154,6 +154,15 @@ def decode_items(
     return tuple(good), tuple(problems)
 
 
+def unique(key: str, items: Iterable[Object], problems: list[str]) -> tuple[Object, ...]:
+    """The objects of one resource, each name once; the last one of a name counts."""
+    items = tuple(items)
+    found = {(item.metadata.namespace, item.metadata.name): item for item in items}
+    if len(found) < len(items):
+        note(problems, f"{key}: {len(items) - len(found)} objects came twice, the last one counts")
+    return tuple(found.values())
+
+
 def note(problems: list[str], line: str) -> None:
     """Add a line of bounded length; the list is bounded as well."""
     if len(problems) < MAX_PROBLEMS:

@@ -11,7 +11,7 @@ import msgspec
 from fleet.inventory import ReadResult, ReadStatus
 from fleet.kubernetes.calls import Caller, reading
 from fleet.kubernetes.fetching import FetchError, FetchLimits, Reason, malformed
-from fleet.kubernetes.objects import MAX_PROBLEMS, Page, decode_page
+from fleet.kubernetes.objects import Page, decode_page, note, unique
 from fleet.kubernetes.objects_core import Object
 from fleet.kubernetes.resources import Resource
 from fleet.kubernetes.served import api_path
@@ -104,12 +104,14 @@ def _read_once(
             case status:
                 malformed(path, f"has the unexpected status {status}")
         objects += page.items
-        problems += page.problems[: MAX_PROBLEMS - len(problems)]
+        for line in page.problems:
+            note(problems, line)
         resource_version = resource_version or page.resource_version
         on_page(len(objects))
         token = page.continue_token
         if not token:
-            return Listing(ReadStatus.READ, tuple(objects), resource_version, tuple(problems))
+            whole = unique(resource.key, objects, problems)
+            return Listing(ReadStatus.READ, whole, resource_version, tuple(problems))
         if token in seen:
             malformed(path, "repeats itself and would never end")
         seen.add(token)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from fleet.kubernetes.resources import RESOURCES
+from fleet.kubernetes.served import api_path
 
 NAME = "gpu-fleet-planner"
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")  # RFC 1123 label
@@ -81,8 +83,9 @@ def export_script() -> str:
     It writes one JSON file per resource into a directory, skips what the cluster does not serve
     or the user may not list, and says so; it stops only when nodes or pods cannot be read.
     """
-    optional = "\n".join(f"  {r.key}" for r in RESOURCES if not r.needed)
+    optional = _continued(r.key for r in RESOURCES if not r.needed)
     needed = " ".join(r.key for r in RESOURCES if r.needed)
+    apis = _continued(dict.fromkeys(api_path(r.group, v) for r in RESOURCES for v in r.versions))
     return f"""\
 #!/bin/sh
 # Exports what {NAME} reads, with kubectl and your own rights. Only "get" is used.
@@ -114,7 +117,15 @@ export_one() {{
 }}
 
 kube version -o json >"$dir/version.json" 2>"$dir/error" || rm -f "$dir/version.json"
-kube get --raw /apis >"$dir/apis.json" 2>"$dir/error" || rm -f "$dir/apis.json"
+
+# What the cluster serves, so that "not installed" can be told from "not exported".
+for api in \\
+{apis}
+do
+  file=$dir/api$(echo "$api" | tr / -).json
+  kube get --raw "$api" >"$file" 2>"$dir/error" || rm -f "$file"
+done
+
 for resource in {needed}; do
   if ! export_one "$resource"; then
     echo "FAILED   $resource:" >&2
@@ -123,7 +134,7 @@ for resource in {needed}; do
   fi
 done
 for resource in \\
-{_continued(optional)}
+{optional}
 do
   export_one "$resource" || echo "skipped  $resource (not served, or not yours to list)"
 done
@@ -132,5 +143,6 @@ echo "Done: import the files in $dir"
 """
 
 
-def _continued(lines: str) -> str:
-    return " \\\n".join(lines.split("\n"))
+def _continued(words: Iterable[str]) -> str:
+    """Words as the lines of one shell command."""
+    return " \\\n".join(f"  {word}" for word in words)

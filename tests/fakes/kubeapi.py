@@ -355,8 +355,13 @@ class FakeKubeApi:
 
     def _legacy_resources(self, path: str) -> list[dict[str, Any]]:
         return [
-            {"name": known.rsplit("/", 1)[1], "verbs": ["get", "list"]}
-            for known in self._objects
+            {
+                "name": known.rsplit("/", 1)[1],
+                "kind": objects.kind.removesuffix("List"),
+                "namespaced": False,
+                "verbs": ["get", "list"],
+            }
+            for known, objects in self._objects.items()
             if known.rsplit("/", 1)[0] == path
         ]
 

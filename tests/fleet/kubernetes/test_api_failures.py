@@ -299,6 +299,14 @@ def test_one_odd_object_costs_that_object_and_leaves_a_line(fake: FakeKubeApi) -
     assert len(cluster.problems) == 1
 
 
+def test_two_objects_of_one_name_are_one(fake: FakeKubeApi) -> None:
+    twins = [{"metadata": {"name": "n", "labels": {"a": str(i)}}} for i in range(2)]
+    fake.script(NODES, page("NodeList", twins))
+    cluster = read(fake)
+    assert [item.metadata.labels for item in cluster.objects["nodes"]] == [{"a": "1"}]
+    assert len(cluster.problems) == 1
+
+
 def test_a_continue_token_that_repeats_is_noticed(fake: FakeKubeApi) -> None:
     fake.script(NODES, page("NodeList", [{}], "same"), repeat_last=True)
     assert failure(fake).code is Reason.MALFORMED
