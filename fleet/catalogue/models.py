@@ -6,6 +6,7 @@ Figures come from ``models.csv`` (config files and published counts, source in e
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -157,16 +158,26 @@ def routed_params(total_b: float, active_b: float, experts: int, topk: int) -> f
 def model(name: str) -> Model | None:
     """The model of that catalogue name, or of its part after the slash ("Qwen3-8B").
 
-    Letter case does not matter. A short name that two owners use is not found.
+    Letter case does not matter, nor do marks of tuning ("-Instruct", "-it", "-hf"): tuned models
+    have the shape of their base. A short name that two models share is not found.
     """
-    return models().get(name) or _by_key().get(name.strip().lower())
+    return models().get(name) or _by_key().get(name.strip().lower()) or _by_key().get(_short(name))
+
+
+_TUNED = re.compile(r"(-instruct|-chat|-base|-it|-hf)$")
+_MAX_NAME = 200
+
+
+def _short(name: str) -> str:
+    short = name.strip().lower()[-_MAX_NAME:].rpartition("/")[2].removeprefix("meta-")
+    return _TUNED.sub("", short)
 
 
 @cache
 def _by_key() -> dict[str, Model]:
     found: dict[str, Model | None] = {}
     for entry in models().values():
-        short = entry.name.rpartition("/")[2].lower()
+        short = _short(entry.name)
         found[short] = None if short in found else entry
     found.update({entry.name.lower(): entry for entry in models().values()})
     return {key: entry for key, entry in found.items() if entry is not None}
@@ -174,7 +185,6 @@ def _by_key() -> dict[str, Model]:
 
 def nearest_models(name: str, count: int = 3) -> tuple[str, ...]:
     """Catalogue names that look like ``name``, best first; for "did you mean"."""
-    wanted = name.strip().lower()[:200]
-    keys = {key.rpartition("/")[2]: entry.name for key, entry in _by_key().items()}
-    close = difflib.get_close_matches(wanted.rpartition("/")[2], keys, n=count, cutoff=0.4)
+    keys = {_short(entry.name): entry.name for entry in models().values()}
+    close = difflib.get_close_matches(_short(name), keys, n=count, cutoff=0.5)
     return tuple(keys[key] for key in close)

@@ -59,12 +59,13 @@ def kv_cost(entry: Model, *, value_bytes: int = _BF16, tp: int = 1, pp: int = 1)
         per_token = float(entry.num_layers * entry.head_dim * width)
         formula = f"about {entry.num_layers} layers × {entry.head_dim} × {width} B (compressed)"
     else:
-        # Global layers may have their own head count; the catalogue's bytes tell it.
-        one_head = 2 * entry.full_layers * entry.head_dim * _BF16
-        heads = max(round(entry.kv_bytes_per_token / one_head), 1) if one_head else 0
+        heads, one_head = _heads(entry, entry.kv_bytes_per_token)
         held = math.ceil(heads / tp)
-        per_token = float(one_head / _BF16 * width * held)
-        formula = f"2 × {entry.full_layers} layers × {held} KV heads × {entry.head_dim} × {width} B"
+        per_token = one_head * held * width / _BF16
+        formula = (
+            f"{entry.full_layers} layers × {held} KV heads × "
+            f"{one_head / entry.full_layers / _BF16:g} values × {width} B"
+        )
     if any(mark in entry.name for mark in _SPARSE_INDEX):
         per_token += entry.full_layers * _INDEX_LAYER
         formula += f" + index {entry.full_layers} × {_INDEX_LAYER} B"
@@ -77,3 +78,15 @@ def kv_cost(entry: Model, *, value_bytes: int = _BF16, tp: int = 1, pp: int = 1)
         formula=formula + share,
         certain=certain,
     )
+
+
+def _heads(entry: Model, token_bytes: int) -> tuple[int, float]:
+    """KV heads of the global layers, and bytes of one head over these layers, in 16 bits.
+
+    Global layers may have another head count than the sliding ones (Gemma 4): the bytes of a
+    token tell it. Keys and values may differ in width (MiMo): then the head count stands.
+    """
+    one_head = 2 * entry.full_layers * entry.head_dim * _BF16
+    if token_bytes % one_head == 0:
+        return token_bytes // one_head, float(one_head)
+    return entry.num_kv_heads, token_bytes / entry.num_kv_heads

@@ -5,6 +5,7 @@ Formulas, sources and measured error: docs/sizing.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from fleet.catalogue.models import Model
@@ -24,6 +25,7 @@ from fleet.workloads import LlmWorkload
 
 KINDS = ("llm", "vlm")
 _TRT_UNEXPLAINED = 512.0
+_SMALL_NODE = 4
 
 
 def check(entry: Model, workload: LlmWorkload) -> tuple[str, ...]:
@@ -48,6 +50,11 @@ def check(entry: Model, workload: LlmWorkload) -> tuple[str, ...]:
     note = weight_format(entry, workload.precision).note
     if note:
         found.append(f"Weights: {note}.")
+    elif workload.precision in ("fp8", "nvfp4") and not entry.native_dtype.startswith("fp8"):
+        found.append(
+            f"{workload.precision} for all linear layers; checkpoints that keep some in 16 bits "
+            "take up to a quarter more."
+        )
     if not kv_cost(entry).certain:
         found.append(f"The KV cache of {entry.name} is compressed; its size is a rough estimate.")
     if entry.kind == "vlm":
@@ -72,6 +79,26 @@ def options(entry: Model, workload: LlmWorkload, card: Card) -> Options:
                 judge(entry, workload, card, tries[0]), fit=Fit.NO, why=f"{card.name}: {rule.note}."
             ),
         )
+    working, last = _smallest(entry, workload, card, tries)
+    if working and working[0].gpus_per_pod > _SMALL_NODE:
+        # Nodes with four GPUs may hold it as well, in more pods.
+        least = working[0].gpus
+        spread = [s for s in splits(entry, group, _SMALL_NODE) if s.pods > 1 and s.gpus >= least]
+        working.extend(_smallest(entry, workload, card, spread)[0])
+    if workload.constraints.allow_mig and working and working[0].gpus == 1:
+        devices = (judge(entry, workload, cut, tries[0]) for cut in mig_cards(card))
+        working.extend(shape for shape in devices if shape.fit is not Fit.NO)
+    if card.accelerator is None:
+        # What the card computes is not known: memory alone does not make it a safe choice.
+        working = [replace(shape, fit=Fit.TIGHT) for shape in working]
+    return Options(tuple(working), None if working else last)
+
+
+def _smallest(
+    entry: Model, workload: LlmWorkload, card: Card, tries: Iterable[Split]
+) -> tuple[list[Shape], Shape | None]:
+    """The first split that works, and the next that fits when that one is merely tight; and the
+    last one tried."""
     working: list[Shape] = []
     last = None
     for split in tries:
@@ -81,13 +108,7 @@ def options(entry: Model, workload: LlmWorkload, card: Card) -> Options:
         working.append(last)
         if last.fit is Fit.FITS:
             break
-    if workload.constraints.allow_mig and working and working[0].gpus == 1:
-        devices = (judge(entry, workload, cut, tries[0]) for cut in mig_cards(card))
-        working.extend(shape for shape in devices if shape.fit is not Fit.NO)
-    if card.accelerator is None:
-        # What the card computes is not known: memory alone does not make it a safe choice.
-        working = [replace(shape, fit=Fit.TIGHT) for shape in working]
-    return Options(tuple(working), None if working else last)
+    return working, last
 
 
 def judge(

@@ -74,12 +74,12 @@ def _by_kind(
         return lambda card: embedding.options(entry, workload, card), assumed, text
     if isinstance(workload, LlmWorkload):
         assumed = llm.check(entry, workload)
-        text = "calculated; weights within 1 % and KV cache within 1 % in half of measured runs"
+        text = "calculated; weights within 2 % and KV cache within 1 % of half the measured runs"
         if not kv_cost(entry).certain:
             text = "low: the KV cache of this model is a rough estimate"
         return lambda card: llm.options(entry, workload, card), assumed, text
     assumed = training.check(entry, workload)
-    text = "calculated; typical error of the peak 11 %"
+    text = "calculated; typical error of the peak 6 to 11 %"
     return lambda card: training.options(entry, workload, card), assumed, text
 
 
