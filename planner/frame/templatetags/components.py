@@ -306,6 +306,12 @@ def chart(
     }
 
 
+@register.inclusion_tag("components/charts_script.html")
+def charts_script() -> dict[str, Any]:
+    """For ``{% block scripts %}`` of a page with charts: Plotly and what draws with it."""
+    return {}
+
+
 @register.filter
 def gpu_counts(squares: str) -> str:
     """The squares of a node in words: "6 requested, 2 free"."""
