@@ -102,13 +102,13 @@ class Target:
         return Endpoint(self.scheme, self.host, self.port).authority
 
 
-def parse_networks(entries: Iterable[str]) -> tuple[IPNetwork, ...]:
-    """Networks from the entries of a setting, such as 10.0.0.0/8 and 2001:db8::/32.
+def parse_networks(text: str) -> tuple[IPNetwork, ...]:
+    """Networks from a setting such as "10.0.0.0/8, 2001:db8::/32".
 
     Raises ValueError naming the entry that is not a network.
     """
     networks: list[IPNetwork] = []
-    for entry in entries:
+    for entry in text.replace(",", " ").split():
         try:
             networks.append(ipaddress.ip_network(entry))
         except ValueError as error:

@@ -74,6 +74,7 @@ class Patience:
         self._started = time.monotonic()
         self._deadline_s = deadline_s
         self._cancelled = cancelled
+        self._asked = -POLL_S  # when "cancelled" was asked last: it may cost a database query
 
     @property
     def seconds(self) -> float:
@@ -82,9 +83,12 @@ class Patience:
 
     def left(self) -> float:
         """Seconds that are left; raises FetchError when none are, or when cancelled."""
-        if self._cancelled is not None and self._cancelled():
-            raise FetchError(Reason.CANCELLED, "Reading was cancelled.", "")
-        left = self._deadline_s - self.seconds
+        seconds = self.seconds
+        if self._cancelled is not None and seconds - self._asked >= POLL_S:
+            self._asked = seconds
+            if self._cancelled():
+                raise FetchError(Reason.CANCELLED, "Reading was cancelled.", "")
+        left = self._deadline_s - seconds
         if left <= 0:
             raise FetchError(
                 Reason.TIMEOUT,

@@ -147,22 +147,30 @@ class Connection:
             malformed(where, "has an encoding that was not asked for")
         inflate = zlib.decompressobj(wbits=31) if encoding == "gzip" else None
         body = bytearray()
+        wire = 0
         while chunk := response.read1(_CHUNK):
+            wire += len(chunk)
+            if inflate is None:
+                body += chunk
+            elif inflate.eof:
+                malformed(where, "goes on after its end")
             try:
-                while chunk:
-                    part = inflate.decompress(chunk, _CHUNK) if inflate else chunk
-                    body += part
-                    chunk = inflate.unconsumed_tail if inflate else b""
-                    self._count(len(part), len(body), where)
+                while inflate and chunk:
+                    body += inflate.decompress(chunk, _CHUNK)
+                    chunk = inflate.unconsumed_tail
+                    self._check_size(wire, len(body), where)
             except zlib.error:
                 malformed(where, "is not valid gzip")
+            self._check_size(wire, len(body), where)
         if response.length or (inflate and body and not inflate.eof):
             malformed(where, "was cut off")
+        self._total_bytes += len(body)
         return bytes(body)
 
-    def _count(self, part: int, page: int, where: str) -> None:
-        self._total_bytes += part
-        if page > self._limits.page_bytes or self._total_bytes > self._limits.total_bytes:
+    def _check_size(self, wire: int, page: int, where: str) -> None:
+        """Both counts are bounded: a little may unpack to much, and much to nothing."""
+        size = max(wire, page)
+        if size > self._limits.page_bytes or self._total_bytes + size > self._limits.total_bytes:
             raise FetchError(
                 Reason.TOO_LARGE,
                 f"The answer to {where} is larger than the limit on what is read.",

@@ -18,10 +18,10 @@ from fleet.kubernetes.address import (
     split_server,
 )
 
-ANY = parse_networks(["0.0.0.0/0", "::/0"])
-HOUSE = AddressPolicy(parse_networks(["10.0.0.0/8", "fd00:1::/32"]))
+ANY = parse_networks("0.0.0.0/0, ::/0")
+HOUSE = AddressPolicy(parse_networks("10.0.0.0/8 fd00:1::/32"))
 EVERYWHERE = AddressPolicy(ANY)
-LOCAL = AddressPolicy(parse_networks(["10.0.0.0/8"]), allow_loopback=True)
+LOCAL = AddressPolicy(parse_networks("10.0.0.0/8"), allow_loopback=True)
 
 
 def answers(*addresses: str):  # type: ignore[no-untyped-def]
@@ -190,7 +190,7 @@ def test_port_and_path_are_kept() -> None:
 
 def test_a_wrong_network_in_the_settings_is_named() -> None:
     with pytest.raises(ValueError, match="10\\.0\\.0\\.1/8"):
-        parse_networks(["10.0.0.1/8"])
+        parse_networks("fd00::/8 10.0.0.1/8")
 
 
 @given(st.ip_addresses())

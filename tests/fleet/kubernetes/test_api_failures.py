@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from itertools import pairwise
 
 import pytest
 
@@ -266,6 +267,9 @@ BROKEN: dict[str, Step] = {
     "deep nesting": raw(DEEP),
     "broken gzip": raw(b"\x1f\x8bxxxxxxxx", Content_Encoding="gzip"),
     "cut gzip": raw(gzip.compress(list_body("NodeList", []))[:-9], Content_Encoding="gzip"),
+    "more after the end of gzip": raw(
+        gzip.compress(list_body("NodeList", [])) + b"x" * 1_000_000, Content_Encoding="gzip"
+    ),
     "an encoding not asked for": raw(b"xx", Content_Encoding="br"),
     "a teapot": status(418),
     "not modified": status(400),
@@ -330,6 +334,25 @@ def test_a_compressed_bomb_is_stopped_before_it_is_unpacked(fake: FakeKubeApi) -
     assert len(bomb) < 100_000
     fake.script(NODES, raw(bomb, Content_Encoding="gzip"))
     assert failure(fake, replace(QUICK, page_bytes=1_000_000)).code is Reason.TOO_LARGE
+
+
+def test_much_that_unpacks_to_nothing_is_stopped_too(fake: FakeKubeApi) -> None:
+    head = b"\x1f\x8b\x08\0\0\0\0\0\0\3"
+    empty_block = b"\0\0\0\xff\xff"  # a stored block of deflate, without content
+    fake.script(NODES, raw(head + empty_block * 300_000, Content_Encoding="gzip"))
+    assert failure(fake, replace(QUICK, page_bytes=1_000_000)).code is Reason.TOO_LARGE
+
+
+def test_cancel_is_asked_for_no_more_than_twice_a_second(fake: FakeKubeApi) -> None:
+    asked: list[float] = []
+
+    def cancelled() -> bool:
+        asked.append(time.monotonic())
+        return False
+
+    read(fake, cancelled=cancelled)
+    assert asked
+    assert all(later - earlier > 0.4 for earlier, later in pairwise(asked))
 
 
 def test_the_bytes_of_all_pages_together_are_bounded(fake: FakeKubeApi) -> None:

@@ -182,7 +182,7 @@ def test_session_secrets_are_not_written_where_the_environment_says(
 
 def test_an_address_outside_the_policy_is_refused_before_any_call() -> None:
     with Trap() as trap:
-        house = AddressPolicy(parse_networks(["10.0.0.0/8"]))
+        house = AddressPolicy(parse_networks("10.0.0.0/8"))
         with FakeKubeApi(token=None) as fake:
             access = fake.access(server=f"https://127.0.0.1:{trap.port}", token="t")
             with pytest.raises(FetchError) as caught:
