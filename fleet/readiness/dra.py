@@ -52,7 +52,8 @@ def _state(subject: Subject) -> Finding:
             Verdict.PASS,
             "Dynamic Resource Allocation is in use",
             f"{many(len(offering), 'node')} publish GPUs in ResourceSlices; "
-            f"{many(len(claiming), 'pod')} hold or wait for claims." + _beta_words(subject),
+            f"{many(len(claiming), 'pod holds or waits', 'pods hold or wait')} for claims."
+            + _beta_words(subject),
             bounded([of_node(n, "ResourceSlice", _dra_names(n)) for n in offering]),
             source=_SOURCE,
         )
