@@ -80,6 +80,7 @@ class DeviceGroup:
     memory_gib: int | None = None  # of one board, where only whole GiB are known
     whole_free: int | None = None  # idle boards, where units are not boards and holders are known
     model_certain: bool = True  # False: one label stands for a node that may hold several models
+    details: dict[str, str] = field(default_factory=dict)  # of sharing systems: "hami_mode" …
 
     def units_of(self, kind: UnitKind) -> Iterator[Units]:
         return (u for u in self.units if u.kind == kind)

@@ -8,6 +8,7 @@ from fleet.kubernetes.objects_core import (
     Condition,
     Labels,
     Name,
+    Nothing,
     Object,
     Quantities,
     Quantity,
@@ -29,6 +30,13 @@ class RunAiConstraint(Struct):
     preferredTopologyLevel: Name | None = None
 
 
+class DisruptionMode(Struct):
+    """The shape of 1.37; in 1.36 it is the text Pod or PodGroup."""
+
+    single: Nothing | None = None
+    all: Nothing | None = None
+
+
 class PodGroupSpec(Struct):
     """All four kinds: scheduling.k8s.io, scheduling.x-k8s.io, volcano, run.ai."""
 
@@ -36,6 +44,7 @@ class PodGroupSpec(Struct):
     schedulingPolicy: SchedulingPolicy | None = None
     schedulingConstraints: SchedulingConstraints | None = None
     topologyConstraint: RunAiConstraint | None = None
+    disruptionMode: Name | DisruptionMode | None = None
     queue: Name | None = None
     priorityClassName: Name | None = None
 

@@ -1,0 +1,91 @@
+"""What one node says about devices, gathered once for the rules of the vendors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fleet.catalogue.accelerators import Accelerator, common_name, narrowed
+from fleet.catalogue.instance_types import InstanceType
+from fleet.inventory import Units
+from fleet.kubernetes.device_names import DEVICE_KINDS, DeviceName, device_name
+from fleet.kubernetes.dra import DraDevices
+from fleet.kubernetes.objects_core import Annotations
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """``requested``: by resource, of the pods bound here. ``used``: device ids that sharing
+    systems say are taken (HAMi board uuids, Aliyun board numbers)."""
+
+    labels: dict[str, str]  # empty values left out: they say nothing
+    notes: Annotations
+    capacity: Mapping[str, int]
+    allocatable: Mapping[str, int]
+    requested: Mapping[str, int]
+    instance_type: InstanceType | None
+    dra: tuple[DraDevices, ...] = ()
+    used: frozenset[str] = frozenset()
+
+    def number(self, label: str) -> int | None:
+        """A label's value as a count; None when absent or not a plain number."""
+        text = self.labels.get(label, "")
+        return int(text) if text.isdigit() and len(text) < 10 else None
+
+    def units(self, vendor: str) -> tuple[Units, ...]:
+        """All units of a vendor's GPU resources; asked for but not offered counts as 0."""
+        found = []
+        names = dict.fromkeys((*self.capacity, *self.allocatable, *self.requested))
+        for resource in names:
+            kind = device_name(resource)
+            if kind is None or not kind.is_gpu or kind.vendor != vendor:
+                continue
+            listed = resource in self.capacity or resource in self.allocatable
+            if not listed and kind.kind not in DEVICE_KINDS:
+                continue  # memory and core requests of a scheduler that advertises none
+            allocatable = self.allocatable.get(resource, 0)
+            found.append(_units(self, resource, kind, allocatable))
+        return tuple(found)
+
+    def dra_units(self, vendor: str) -> tuple[Units, ...]:
+        return tuple(d.units for d in self.dra if d.vendor == vendor and d.devices)
+
+
+def _units(facts: NodeFacts, resource: str, kind: DeviceName, allocatable: int) -> Units:
+    return Units(
+        resource=resource,
+        kind=kind.kind,
+        capacity=max(facts.capacity.get(resource, allocatable), allocatable),
+        allocatable=allocatable,
+        requested=facts.requested.get(resource, 0),
+        profile=kind.profile,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGuess:
+    """``cards``: what the model may be; ``name`` a catalogue name or the family's."""
+
+    name: str | None
+    source: str
+    cards: tuple[Accelerator, ...] = ()
+
+
+def decide_model(
+    sources: list[tuple[str, tuple[Accelerator, ...]]], memory_mib: int | None
+) -> ModelGuess:
+    """The first source that means one card; else what several sources have in common.
+
+    A cloud label may only know "V100"; the instance type beside it may know which.
+    """
+    known = [(where, narrowed(cards, memory_mib)) for where, cards in sources if cards]
+    if not known:
+        return ModelGuess(None, "no object names the model")
+    where, cards = known[0]
+    for other_where, other in known[1:]:
+        if len(cards) == 1:
+            break
+        both = tuple(card for card in cards if card in other)
+        if both and len(both) < len(cards):
+            where, cards = f"{where} and {other_where}", both
+    return ModelGuess(common_name(cards), where, cards)

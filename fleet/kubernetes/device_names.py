@@ -1,0 +1,130 @@
+"""What a resource name means: which vendor, and what one unit of it is.
+
+Units of different kinds are never added up: a MIG device, a time slice, a GiB of memory and a
+board are different things even when their names end alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from fleet.catalogue.accelerators import vgpu_profile
+from fleet.catalogue.mig_profiles import canonical_profile
+from fleet.inventory import UnitKind
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceName:
+    """``is_gpu`` False: another accelerator (TPU, Neuron, Gaudi, NPU), shown apart."""
+
+    vendor: str
+    kind: UnitKind
+    is_gpu: bool = True
+    profile: str | None = None
+
+
+DEVICE_KINDS = frozenset(
+    {UnitKind.WHOLE, UnitKind.MIG, UnitKind.SHARE, UnitKind.PARTITION, UnitKind.VGPU, UnitKind.DRA}
+)
+"""Kinds whose units are devices or shares of devices; the others are memory, cores or unknown."""
+
+_EXACT: dict[str, DeviceName | None] = {
+    "nvidia.com/gpu": DeviceName("nvidia", UnitKind.WHOLE),
+    "nvidia.com/pgpu": DeviceName("nvidia", UnitKind.WHOLE),
+    "nvidia.com/gpumem": DeviceName("nvidia", UnitKind.MEMORY),
+    "nvidia.com/gpumem-percentage": DeviceName("nvidia", UnitKind.CORE),
+    "nvidia.com/gpucores": DeviceName("nvidia", UnitKind.CORE),
+    "amd.com/gpu": DeviceName("amd", UnitKind.WHOLE),
+    "gpu.intel.com/i915": DeviceName("intel", UnitKind.WHOLE),
+    "gpu.intel.com/xe": DeviceName("intel", UnitKind.WHOLE),
+    "volcano.sh/vgpu-number": DeviceName("nvidia", UnitKind.SHARE),
+    "volcano.sh/vgpu-memory": DeviceName("nvidia", UnitKind.MEMORY),
+    "volcano.sh/vgpu-cores": DeviceName("nvidia", UnitKind.CORE),
+    "volcano.sh/gpu-number": DeviceName("nvidia", UnitKind.SHARE),
+    "volcano.sh/gpu-memory": DeviceName("nvidia", UnitKind.MEMORY),
+    "aliyun.com/gpu-mem": DeviceName("nvidia", UnitKind.MEMORY),
+    "aliyun.com/gpu-core.percentage": DeviceName("nvidia", UnitKind.CORE),
+    "aliyun.com/gpu-count": None,  # how many boards there are: evidence, not a unit
+    "google.com/tpu": DeviceName("google", UnitKind.WHOLE, is_gpu=False),
+    "aws.amazon.com/neuron": DeviceName("aws", UnitKind.WHOLE, is_gpu=False),
+    "aws.amazon.com/neurondevice": DeviceName("aws", UnitKind.WHOLE, is_gpu=False),
+    "aws.amazon.com/neuroncore": DeviceName("aws", UnitKind.CORE, is_gpu=False),
+    "habana.ai/gaudi": DeviceName("habana", UnitKind.WHOLE, is_gpu=False),
+    "qualcomm.com/qaic": DeviceName("qualcomm", UnitKind.WHOLE, is_gpu=False),
+}
+_OTHER_VENDORS = {
+    "huawei.com": "huawei",
+    "cambricon.com": "cambricon",
+    "hygon.com": "hygon",
+    "metax-tech.com": "metax",
+    "enflame.com": "enflame",
+    "kunlunxin.com": "kunlunxin",
+    "birentech.com": "biren",
+    "mthreads.com": "mthreads",
+    "iluvatar.com": "iluvatar",
+    "iluvatar.ai": "iluvatar",
+}
+_NOT_DEVICES = re.compile(r"monitoring|memory|core|mem|priority|count")
+_AMD_PARTITION = re.compile(r"amd\.com/([sdtqc]px_nps\d)")
+# KubeVirt's plugin names a passed-through board by chip and marketing name.
+_PASSTHROUGH = re.compile(r"nvidia\.com/(?!GRID_|NVIDIA_)[A-Z]{2}\d{3}[A-Z]*_[A-Z0-9_-]+")
+_UNKNOWN_ACCELERATOR = re.compile(r".+/(?:v?gpu|mlu|npu|xpu)[^/]*", re.IGNORECASE)
+_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
+
+
+@cache
+def device_name(resource: str) -> DeviceName | None:
+    """What the resource is; None when it is no accelerator (CPU, a NIC, a monitoring handle)."""
+    if "/" not in resource or len(resource) > 317:
+        return None
+    if resource in _EXACT:
+        return _EXACT[resource]
+    base = resource.removesuffix(".shared")
+    if base.startswith("nvidia.com/"):
+        return _nvidia(resource, base)
+    partition = _AMD_PARTITION.fullmatch(resource)
+    if partition is not None:
+        profile = partition.group(1)
+        kind = UnitKind.WHOLE if profile.startswith("spx") else UnitKind.PARTITION
+        return DeviceName("amd", kind, profile=profile)
+    if resource.startswith(("gpu.intel.com/", "kubernetes.io/", "devices.kubevirt.io/")):
+        return None
+    if resource.startswith(_DEVICE_CLASS):
+        return DeviceName("unknown", UnitKind.DRA)
+    domain, _, name = resource.partition("/")
+    vendor = _OTHER_VENDORS.get(domain)
+    if vendor is not None:
+        kind = UnitKind.MEMORY if _NOT_DEVICES.search(name.lower()) else UnitKind.WHOLE
+        return DeviceName(vendor, kind, is_gpu=False)
+    if _UNKNOWN_ACCELERATOR.fullmatch(resource):
+        return DeviceName("unknown", UnitKind.UNCLASSIFIED)
+    return None
+
+
+def _nvidia(resource: str, base: str) -> DeviceName | None:
+    if base.startswith("nvidia.com/mig-"):
+        kind = UnitKind.MIG if resource == base else UnitKind.SHARE
+        return DeviceName("nvidia", kind, profile=canonical_profile(base))
+    if resource == "nvidia.com/gpu.shared":
+        return DeviceName("nvidia", UnitKind.SHARE)
+    vgpu = vgpu_profile(base.removeprefix("nvidia.com/"))
+    if vgpu is not None:
+        return DeviceName("nvidia", UnitKind.VGPU, profile=vgpu[1])
+    if _PASSTHROUGH.fullmatch(base):
+        return DeviceName("nvidia", UnitKind.WHOLE)
+    if resource != base and base.startswith("nvidia.com/gpu"):
+        return DeviceName("nvidia", UnitKind.SHARE)
+    return None  # nvidia.com/hostdev and the like are network devices
+
+
+def is_passthrough(resource: str) -> bool:
+    """Whether one unit is a board handed to a virtual machine."""
+    return resource == "nvidia.com/pgpu" or _PASSTHROUGH.fullmatch(resource) is not None
+
+
+def accelerators_only(requests: Mapping[str, int]) -> dict[str, int]:
+    """The accelerator resources of a request, zeros left out."""
+    return {name: n for name, n in requests.items() if n and device_name(name) is not None}

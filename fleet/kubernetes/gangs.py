@@ -1,0 +1,280 @@
+"""What holds pods together: PodGroups of four systems, Kueue, Volcano, LeaderWorkerSet.
+
+Four kinds named PodGroup share one plural, so they are always told apart by API group. System
+``lws`` means membership only: a LeaderWorkerSet by itself schedules its pods one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from fleet.inventory import Gang, GangObject
+from fleet.kubernetes.objects import RawCluster
+from fleet.kubernetes.objects_core import Annotations, Condition, Metadata, PodSpec
+from fleet.kubernetes.objects_gangs import (
+    ClusterQueueObject,
+    DisruptionMode,
+    LocalQueueObject,
+    PodGroupObject,
+    ResourceFlavorObject,
+    StatusBody,
+    TopologyObject,
+    VolcanoQueueObject,
+    WorkloadObject,
+)
+from fleet.kubernetes.objects_workloads import SchedulingPolicy
+from fleet.units import QuantityError, parse_quantity
+
+_POD_GROUPS = {
+    "native": "podgroups.scheduling.k8s.io",
+    "coscheduling": "podgroups.scheduling.x-k8s.io",
+    "volcano": "podgroups.scheduling.volcano.sh",
+    "kai": "podgroups.scheduling.run.ai",
+}
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+KUEUE_GROUP_LABEL = "kueue.x-k8s.io/pod-group-name"
+KAI_QUEUE_LABEL = "kai.scheduler/queue"
+_COSCHEDULING_LABELS = (
+    "scheduling.x-k8s.io/pod-group",
+    "pod-group.scheduling.sigs.k8s.io",
+)
+KEPT_LABELS = (
+    QUEUE_LABEL,
+    KUEUE_GROUP_LABEL,
+    KAI_QUEUE_LABEL,
+    "runai-gpu-group",
+    "leaderworkerset.sigs.k8s.io/name",
+    "leaderworkerset.sigs.k8s.io/group-index",
+    "leaderworkerset.sigs.k8s.io/worker-index",
+    "jobset.sigs.k8s.io/jobset-name",
+    "ray.io/cluster",
+    *_COSCHEDULING_LABELS,
+)
+"""Labels of a pod that later rooms need."""
+
+Minima = Mapping[tuple[str, str, str], int | None]
+
+
+def minima_of(raw: RawCluster) -> dict[tuple[str, str, str], int | None]:
+    """(system, namespace, group name) -> pods that must start together."""
+    found: dict[tuple[str, str, str], int | None] = {}
+    for system, key in _POD_GROUPS.items():
+        for item in raw.of(PodGroupObject, key):
+            found[system, item.metadata.namespace, item.metadata.name] = _pod_group_minimum(item)
+    for workload in raw.of(WorkloadObject, "workloads.scheduling.k8s.io"):
+        for group in (*(workload.spec.podGroups or ()), *(workload.spec.podGroupTemplates or ())):
+            name = f"{workload.metadata.name}/{group.name}"
+            policy = group.policy or group.schedulingPolicy
+            found["native", workload.metadata.namespace, name] = gang_count(policy)
+    return found
+
+
+def gang_count(policy: SchedulingPolicy | None) -> int | None:
+    """``gang.minCount``; None under the ``basic`` policy, which promises nothing."""
+    return policy.gang.minCount if policy is not None and policy.gang is not None else None
+
+
+def _pod_group_minimum(item: PodGroupObject) -> int | None:
+    if item.spec.minMember is not None:
+        return item.spec.minMember
+    return gang_count(item.spec.schedulingPolicy)
+
+
+def gang_of(meta: Metadata, spec: PodSpec, minima: Minima) -> Gang | None:
+    """The machinery that holds one pod, or None."""
+    notes = meta.notes
+    space = meta.namespace
+
+    def with_minimum(system: str, group: str) -> Gang:
+        return Gang(system, group, minima.get((system, space, group)))
+
+    if spec.schedulingGroup is not None and spec.schedulingGroup.podGroupName:
+        return with_minimum("native", spec.schedulingGroup.podGroupName)
+    if spec.workloadRef is not None and spec.workloadRef.name:
+        group = f"{spec.workloadRef.name}/{spec.workloadRef.podGroup or ''}"
+        return with_minimum("native", group)
+    for label in _COSCHEDULING_LABELS:
+        if meta.label(label):
+            return with_minimum("coscheduling", meta.label(label))
+    if notes.volcano_group:
+        return with_minimum("volcano", notes.volcano_group)
+    if notes.kai_pod_group:
+        return with_minimum("kai", notes.kai_pod_group)
+    if meta.label(KUEUE_GROUP_LABEL):
+        return Gang("kueue", meta.label(KUEUE_GROUP_LABEL), number(notes.kueue_group_count))
+    if meta.label(QUEUE_LABEL):
+        return Gang("kueue", meta.label(QUEUE_LABEL), None)
+    if meta.label(KAI_QUEUE_LABEL) and spec.schedulerName == "kai-scheduler":
+        return Gang("kai", meta.label(KAI_QUEUE_LABEL), None)
+    name = meta.label("leaderworkerset.sigs.k8s.io/name")
+    if name:
+        index = meta.label("leaderworkerset.sigs.k8s.io/group-index") or "?"
+        return Gang("lws", f"{name}-{index}", number(notes.lws_size))
+    return None
+
+
+def number(text: str | None) -> int | None:
+    """A plain count out of an annotation, None for anything else."""
+    return int(text) if text and text.isdigit() and len(text) < 7 else None
+
+
+def topology_constraints(notes: Annotations, spec: PodSpec) -> tuple[str, ...]:
+    """Label keys within whose domain the pods of a template want to stay."""
+    keys = [
+        notes.kueue_required,
+        notes.kueue_preferred,
+        notes.jobset_topology,
+        notes.lws_topology,
+    ]
+    affinity = spec.affinity.podAffinity if spec.affinity else None
+    terms = affinity.requiredDuringSchedulingIgnoredDuringExecution if affinity else None
+    keys.extend(term.topologyKey for term in terms or ())
+    return tuple(dict.fromkeys(key for key in keys if key))
+
+
+def _conditions(listed: Iterable[Condition] | None) -> dict[str, str]:
+    return {c.type: c.status for c in listed or ()}
+
+
+def _status_conditions(status: StatusBody | None) -> dict[str, str]:
+    return _conditions(status.conditions if status is not None else None)
+
+
+def gang_objects(raw: RawCluster) -> tuple[GangObject, ...]:
+    """PodGroups, queues, flavors and topologies as later rooms need them."""
+    found: list[GangObject] = []
+    for key in _POD_GROUPS.values():
+        found.extend(_pod_group(item) for item in raw.of(PodGroupObject, key))
+    for key in ("workloads.scheduling.k8s.io", "workloads.kueue.x-k8s.io"):
+        found.extend(_workload(item) for item in raw.of(WorkloadObject, key))
+    found.extend(
+        _plain(q, "Queue", _capability(q))
+        for q in raw.of(VolcanoQueueObject, "queues.scheduling.volcano.sh")
+    )
+    found.extend(
+        _plain(
+            q,
+            "ClusterQueue",
+            nominal_quotas(q),
+            _conditions(q.status.conditions if q.status else None),
+        )
+        for q in raw.of(ClusterQueueObject, "clusterqueues.kueue.x-k8s.io")
+    )
+    found.extend(
+        _plain(q, "LocalQueue", {"clusterQueue": q.spec.clusterQueue})
+        for q in raw.of(LocalQueueObject, "localqueues.kueue.x-k8s.io")
+    )
+    for flavor in raw.of(ResourceFlavorObject, "resourceflavors.kueue.x-k8s.io"):
+        details = {f"nodeLabel:{k}": v for k, v in (flavor.spec.nodeLabels or {}).items()}
+        if flavor.spec.topologyName:
+            details["topologyName"] = flavor.spec.topologyName
+        found.append(_plain(flavor, "ResourceFlavor", details))
+    for topology in raw.of(TopologyObject, "topologies.kueue.x-k8s.io"):
+        keys = tuple(level.nodeLabel for level in topology.spec.levels or ())
+        found.append(_plain(topology, "Topology", {}, keys=keys))
+    return tuple(found)
+
+
+def _plain(
+    item: VolcanoQueueObject
+    | ClusterQueueObject
+    | LocalQueueObject
+    | ResourceFlavorObject
+    | TopologyObject,
+    kind: str,
+    details: dict[str, str],
+    conditions: dict[str, str] | None = None,
+    keys: tuple[str, ...] = (),
+) -> GangObject:
+    return GangObject(
+        api_version=item.apiVersion,
+        kind=kind,
+        namespace=item.metadata.namespace,
+        name=item.metadata.name,
+        minimum=None,
+        topology_keys=keys,
+        conditions=conditions or {},
+        details=details,
+    )
+
+
+def _pod_group(item: PodGroupObject) -> GangObject:
+    spec = item.spec
+    constraints = spec.schedulingConstraints.topology if spec.schedulingConstraints else None
+    keys = [c.key for c in constraints or ()]
+    if spec.topologyConstraint is not None:
+        keys.append(spec.topologyConstraint.requiredTopologyLevel or "")
+        keys.append(spec.topologyConstraint.preferredTopologyLevel or "")
+    details = {}
+    if spec.queue:
+        details["queue"] = spec.queue
+    if spec.priorityClassName:
+        details["priorityClassName"] = spec.priorityClassName
+    if item.status is not None and item.status.phase:
+        details["phase"] = item.status.phase
+    if spec.disruptionMode is not None:
+        details["disruptionMode"] = _disruption(spec.disruptionMode)
+    if spec.schedulingPolicy is not None:
+        details["policy"] = "gang" if spec.schedulingPolicy.gang is not None else "basic"
+    return GangObject(
+        api_version=item.apiVersion,
+        kind="PodGroup",
+        namespace=item.metadata.namespace,
+        name=item.metadata.name,
+        minimum=_pod_group_minimum(item),
+        topology_keys=tuple(key for key in keys if key),
+        conditions=_status_conditions(item.status),
+        details=details,
+    )
+
+
+def _disruption(mode: DisruptionMode | str) -> str:
+    if isinstance(mode, str):
+        return mode  # 1.36: Pod or PodGroup
+    return "all" if mode.all is not None else "single"
+
+
+def _workload(item: WorkloadObject) -> GangObject:
+    groups = (*(item.spec.podGroups or ()), *(item.spec.podGroupTemplates or ()))
+    counts = [gang_count(group.policy or group.schedulingPolicy) for group in groups]
+    owner = item.metadata.controller
+    details = {"queue": item.spec.queueName} if item.spec.queueName else {}
+    if owner is not None:
+        details["owner"] = f"{owner.kind}/{owner.name}"
+    return GangObject(
+        api_version=item.apiVersion,
+        kind="Workload",
+        namespace=item.metadata.namespace,
+        name=item.metadata.name,
+        minimum=max((c for c in counts if c is not None), default=None),
+        topology_keys=(),
+        conditions=_status_conditions(item.status),
+        details=details,
+    )
+
+
+def _capability(queue: VolcanoQueueObject) -> dict[str, str]:
+    listed = queue.spec.capability or {}
+    return {f"capability:{name}": str(amount)[:64] for name, amount in listed.items()}
+
+
+def nominal_quotas(queue: ClusterQueueObject) -> dict[str, str]:
+    """``quota:<resource>`` -> nominal quota summed over flavors, plus the cohort."""
+    totals: dict[str, Decimal] = {}
+    for group in queue.spec.resourceGroups or ():
+        for flavor in group.flavors or ():
+            for resource in flavor.resources or ():
+                try:
+                    amount = parse_quantity(resource.nominalQuota or 0)
+                except QuantityError:
+                    continue
+                totals[resource.name] = totals.get(resource.name, Decimal(0)) + amount
+    details = {f"quota:{name}": f"{amount:f}" for name, amount in totals.items()}
+    cohort = queue.spec.cohortName or queue.spec.cohort
+    if cohort:
+        details["cohort"] = cohort
+    flavors = [f.name for g in queue.spec.resourceGroups or () for f in g.flavors or ()]
+    if flavors:
+        details["flavors"] = ",".join(dict.fromkeys(flavors))[:1000]
+    return details

@@ -1,0 +1,162 @@
+"""From raw objects to the inventory: the one place where all rules meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from fleet.inventory import (
+    DeviceClass,
+    Inventory,
+    Node,
+    PriorityClass,
+    Quota,
+)
+from fleet.kubernetes import pods as pod_rules
+from fleet.kubernetes.controllers import controllers_of
+from fleet.kubernetes.dra import allocated_devices, devices_by_node
+from fleet.kubernetes.gangs import gang_objects, minima_of
+from fleet.kubernetes.nodes import node_value
+from fleet.kubernetes.objects import RawCluster, note
+from fleet.kubernetes.objects_core import (
+    NamespaceObject,
+    NodeObject,
+    PodObject,
+    PriorityClassObject,
+    Quantities,
+    QuotaObject,
+)
+from fleet.kubernetes.objects_dra import (
+    ClaimTemplateObject,
+    DeviceClassObject,
+    ResourceClaimObject,
+    ResourceSliceObject,
+)
+from fleet.kubernetes.objects_gangs import TopologyObject
+from fleet.kubernetes.owners import parents_of
+from fleet.kubernetes.pods import NodeUse, time_of
+from fleet.kubernetes.topology import Keys, levels_of, topology_keys
+from fleet.kubernetes.versions import provider_of, server_version
+
+_DRIVER = "device.driver =="
+
+
+def read(raw: RawCluster, *, taken_at: datetime | None = None) -> Inventory:
+    """The inventory of one cluster. Never raises on odd objects: they end in ``problems``."""
+    problems = list(raw.problems)
+    node_objects = raw.of(NodeObject, "nodes")
+    measured = pod_rules.measure(raw.of(PodObject, "pods"))
+    use = pod_rules.node_use(measured)
+    claims = raw.of(ResourceClaimObject, "resourceclaims.resource.k8s.io")
+    slices = raw.of(ResourceSliceObject, "resourceslices.resource.k8s.io")
+    dra, lines = devices_by_node(slices, allocated_devices(claims))
+    for line in lines:
+        note(problems, line)
+    nodes = tuple(
+        node_value(n, use.get(n.metadata.name, NodeUse()), dra.get(n.metadata.name, ()))
+        for n in node_objects
+    )
+    for node in nodes:
+        for line in node.problems:
+            note(problems, f"node {node.name}: {line}")
+    keys = _topology(raw, nodes)
+    nodes = tuple(replace(node, topology=levels_of(node.labels, keys)) for node in nodes)
+    names = {node.name for node in nodes}
+    gpu_nodes = {node.name for node in nodes if node.is_gpu_node}
+    minima, parents = minima_of(raw), parents_of(raw)
+    wanted = pod_rules.claims_of(
+        claims, raw.of(ClaimTemplateObject, "resourceclaimtemplates.resource.k8s.io")
+    )
+    kept = tuple(
+        pod_rules.build(m, names, parents, minima, wanted)
+        for m in measured
+        if pod_rules.is_kept(m, gpu_nodes)
+    )
+    orphans = sum(1 for m in measured if m.node and m.node not in names and not m.is_finished)
+    if orphans and nodes:
+        note(problems, f"{orphans} pods are bound to nodes that are not there")
+    version = server_version(raw.version, node_objects)
+    return Inventory(
+        version=version,
+        provider=provider_of(version.git_version, node_objects),
+        apis=raw.apis,
+        nodes=nodes,
+        pods=kept,
+        controllers=controllers_of(raw, minima),
+        quotas=tuple(_quota(q) for q in raw.of(QuotaObject, "resourcequotas")),
+        namespaces=_namespaces(raw, measured),
+        priority_classes=tuple(
+            PriorityClass(
+                name=p.metadata.name,
+                value=p.value,
+                preemption_policy=p.preemptionPolicy or "PreemptLowerPriority",
+                is_default=bool(p.globalDefault),
+            )
+            for p in raw.of(PriorityClassObject, "priorityclasses.scheduling.k8s.io")
+        ),
+        device_classes=tuple(
+            _device_class(c) for c in raw.of(DeviceClassObject, "deviceclasses.resource.k8s.io")
+        ),
+        gang_objects=gang_objects(raw),
+        topology_keys=keys,
+        reads=raw.reads,
+        problems=tuple(problems),
+        taken_at=taken_at or raw.taken_at,
+        other_pods=len(measured) - len(kept),
+    )
+
+
+def _topology(raw: RawCluster, nodes: tuple[Node, ...]) -> Keys:
+    kueue = [
+        [level.nodeLabel for level in item.spec.levels or ()]
+        for item in raw.of(TopologyObject, "topologies.kueue.x-k8s.io")
+    ]
+    gpu = [node.labels for node in nodes if node.is_gpu_node]
+    return topology_keys(gpu or [node.labels for node in nodes], kueue)
+
+
+def _namespaces(raw: RawCluster, measured: Iterable[pod_rules.Measured]) -> tuple[str, ...]:
+    listed = {item.metadata.name for item in raw.of(NamespaceObject, "namespaces")}
+    if not listed:  # not in the file: those that anything lives in
+        listed = {m.pod.metadata.namespace for m in measured}
+        for items in raw.objects.values():
+            listed |= {item.metadata.namespace for item in items}
+    return tuple(sorted(name for name in listed if name))
+
+
+def _quota(item: QuotaObject) -> Quota:
+    spec, status = item.spec, item.status
+    scopes = list((spec.scopes if spec else None) or ())
+    selector = spec.scopeSelector if spec else None
+    for expression in (selector.matchExpressions if selector else None) or ():
+        values = ",".join(expression.values or ())
+        scopes.append(f"{expression.scopeName} {expression.operator} {values}".strip()[:400])
+    return Quota(
+        namespace=item.metadata.namespace,
+        name=item.metadata.name,
+        hard=_as_written(spec.hard if spec else None),
+        used=_as_written(status.used if status else None),
+        scopes=tuple(scopes),
+        created=time_of(item.metadata.creationTimestamp),
+    )
+
+
+def _as_written(quantities: Quantities | None) -> dict[str, str]:
+    return {name[:317]: str(amount)[:64] for name, amount in (quantities or {}).items()}
+
+
+def _device_class(item: DeviceClassObject) -> DeviceClass:
+    selectors = (item.spec.selectors if item.spec else None) or ()
+    drivers = []
+    for selector in selectors:
+        text = selector.cel.expression if selector.cel else ""
+        _, found, rest = text.partition(_DRIVER)
+        if found:
+            parts = rest.replace('"', "'").split("'")
+            drivers.append(parts[1][:253] if len(parts) > 1 else "")
+    return DeviceClass(
+        name=item.metadata.name,
+        extended_resource=(item.spec.extendedResourceName if item.spec else None) or "",
+        drivers=tuple(dict.fromkeys(d for d in drivers if d)),
+    )
