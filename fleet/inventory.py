@@ -79,6 +79,7 @@ class DeviceGroup:
     notes: tuple[str, ...] = ()  # "labels name one model, the node may hold several"
     memory_gib: int | None = None  # of one board, where only whole GiB are known
     whole_free: int | None = None  # idle boards, where units are not boards and holders are known
+    cuts_possible: int = 0  # cuts of boards published through DRA, whether or not they exist yet
     model_certain: bool = True  # False: one label stands for a node that may hold several models
     details: dict[str, str] = field(default_factory=dict)  # of sharing systems: "hami_mode" …
 

@@ -179,6 +179,7 @@ class _Group:
             notes=tuple(self.notes),
             memory_gib=self._memory_gib(),
             whole_free=self._whole_free(),
+            cuts_possible=sum(d.parts for d in self.dra),
             model_certain=self._is_certain(physical),
             details=self.details,
         )

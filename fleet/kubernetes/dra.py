@@ -41,10 +41,7 @@ class DraDevices:
     units: Units
     product: str  # "" when no device names it
     memory_mib: int | None  # of a whole board
-    part_memory_mib: int | None  # of one cut, when all cuts are alike
     parts: int  # cuts published
-    profile: str | None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -180,6 +177,7 @@ def _summary(
             profiles.add(name or _attribute(driver, device, "partitionProfile"))
         elif memory is not None:
             whole_memory.add(memory)
+    part_size = next(iter(part_memory)) if len(part_memory) == 1 else None
     return DraDevices(
         driver=driver,
         vendor=driver_vendor(driver) or "unknown",
@@ -192,14 +190,13 @@ def _summary(
             capacity=len(devices),
             allocatable=len(devices) - blocked,
             requested=requested,
-            memory_mib=max(whole_memory, default=None),
-            profile=None,
+            # The size of a cut where cuts are published, all alike: the unit that differs.
+            memory_mib=part_size if parts else max(whole_memory, default=None),
+            profile=next(iter(profiles)) if len(profiles) == 1 else None,
         ),
         product=next(filter(None, (_attribute(driver, d, "productName") for _, d in devices)), ""),
         memory_mib=max(whole_memory, default=None),
-        part_memory_mib=next(iter(part_memory)) if len(part_memory) == 1 else None,
         parts=parts,
-        profile=next(iter(profiles)) if len(profiles) == 1 else None,
     )
 
 

@@ -1,0 +1,191 @@
+"""An inventory in plain words and numbers, for machines: nodes, pods and totals.
+
+The words are those of the test cases. A key that does not apply is left out; ``None`` means
+that the objects do not say. Virtual and simulated nodes are listed, and left out of totals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fleet.inventory import DeviceGroup, Inventory, Node, Pod, Sharing, UnitKind, Units
+from fleet.inventory_totals import totals
+from fleet.kubernetes.device_names import device_name
+
+Report = dict[str, Any]
+_KVM = "devices.kubevirt.io/kvm"
+
+
+def as_report(inventory: Inventory) -> Report:
+    """``nodes`` by name, ``pods`` by namespace/name, ``totals``: JSON-ready."""
+    return {
+        "nodes": {node.name: _node(node) for node in inventory.nodes},
+        "pods": {f"{pod.namespace}/{pod.name}": _pod(pod) for pod in inventory.pods},
+        "totals": totals(inventory),
+    }
+
+
+def _node(node: Node) -> Report:
+    found: Report = {"gpu_node": node.is_gpu_node, "schedulable": node.schedulable}
+    if node.not_schedulable_reason:
+        found["not_schedulable_reason"] = node.not_schedulable_reason
+    if node.arch:
+        found["arch"] = node.arch
+    if node.is_virtual:
+        found["virtual"] = True
+    if node.is_simulated:
+        found["simulated"] = True
+    if _is_spot(node):
+        found["spot"] = True
+    others = {
+        name: amount
+        for name, amount in node.extended.items()
+        if (kind := device_name(name)) is not None and not kind.is_gpu
+    }
+    if others:
+        found["other_accelerators"] = others
+    if _KVM in node.extended:
+        found["kvm"] = node.extended[_KVM]
+    if not node.groups:
+        return found | {"physical_gpus": 0}
+    first, *more = [_group(node, group) for group in node.groups]
+    found |= first
+    if more:
+        found["further_groups"] = more
+    return found
+
+
+def _is_spot(node: Node) -> bool:
+    labels = node.labels
+    return (
+        labels.get("karpenter.sh/capacity-type") == "spot"
+        or labels.get("eks.amazonaws.com/capacityType") == "SPOT"
+        or labels.get("kubernetes.azure.com/scalesetpriority") == "spot"
+        or labels.get("cloud.google.com/gke-spot") == "true"
+    )
+
+
+def _group(node: Node, group: DeviceGroup) -> Report:
+    found: Report = {
+        "vendor": group.vendor,
+        "model": group.model,
+        "model_source": group.model_source,
+        "model_certain": group.model_certain,
+        "physical_gpus": group.physical,
+        "physical_source": group.physical_source,
+        "physical_estimated": group.physical_estimated,
+        "memory_mib_per_gpu": group.memory_mib,
+        "sharing": group.sharing,
+        "resources": {
+            unit.resource: {
+                "capacity": unit.capacity,
+                "allocatable": unit.allocatable,
+                "requested": unit.requested,
+                "free": node.free(unit),
+            }
+            for unit in group.units
+            if unit.kind is not UnitKind.DRA
+        },
+        "dra_devices": sum(u.capacity for u in group.units_of(UnitKind.DRA)),
+        "dra_free": sum(node.free(u) for u in group.units_of(UnitKind.DRA)),
+    }
+    if group.physical is not None and group.memory_mib is not None:
+        found["memory_mib_total"] = group.physical * group.memory_mib
+    if group.replicas is not None:
+        found["replicas"] = group.replicas
+    if group.unhealthy:
+        found["unhealthy"] = group.unhealthy
+    if group.whole_free is not None:
+        found["whole_free_gpus"] = group.whole_free if node.schedulable else 0
+    if group.memory_gib is not None:
+        key = "physical_memory_gib" if group.vendor == "amd" else "memory_gib_per_gpu"
+        found[key] = group.memory_gib
+    if group.notes:
+        found["notes"] = list(group.notes)
+    return found | _cuts(group) | _details(group)
+
+
+def _details(group: DeviceGroup) -> Report:
+    found: Report = {}
+    if "hami_mode" in group.details:
+        found["hami_mode"] = group.details["hami_mode"]
+    if group.details.get("stale"):
+        found["stale"] = True
+    if "shared_gpus" in group.details:
+        found["shared_gpus"] = int(group.details["shared_gpus"])
+    return found
+
+
+def _cuts(group: DeviceGroup) -> Report:
+    """Counts of whole boards and of cuts, where a node has both or only cuts."""
+    found: Report = {}
+    mig = _capacity(group.units_of(UnitKind.MIG))
+    partitions = _capacity(group.units_of(UnitKind.PARTITION))
+    if mig:
+        found["mig_devices"] = mig
+    if partitions:
+        found["partitions"] = partitions
+    if mig or partitions:
+        found["whole_gpus"] = _capacity(group.units_of(UnitKind.WHOLE))
+    if group.cuts_possible:
+        found["mig_devices_possible"] = group.cuts_possible
+    sizes = {u.memory_mib for u in _cut_units(group)}
+    if len(sizes) == 1 and (size := sizes.pop()) is not None:
+        found["device_memory_mib"] = size
+        found["device_memory_gib"] = size // 1024
+    if group.sharing == Sharing.MPS:
+        found["unit_memory_mib"] = next((u.memory_mib for u in group.units if u.capacity), None)
+    return found
+
+
+def _cut_units(group: DeviceGroup) -> Iterable[Units]:
+    kinds = (UnitKind.MIG, UnitKind.PARTITION)
+    listed = [u for u in group.units if u.kind in kinds and u.capacity]
+    return listed or [u for u in group.units_of(UnitKind.DRA) if u.profile is not None]
+
+
+def _capacity(units: Iterable[Units]) -> int:
+    return sum(unit.capacity for unit in units)
+
+
+def _pod(pod: Pod) -> Report:
+    counted = pod.state not in ("finished", "orphaned") and bool(pod.node)
+    by_kind: dict[UnitKind, int] = {}
+    unclassified = {}
+    for name, amount in pod.requests.items():
+        kind = device_name(name)
+        if kind is None:
+            continue
+        if kind.kind is UnitKind.UNCLASSIFIED:
+            unclassified[name] = amount
+        elif kind.is_gpu:
+            by_kind[kind.kind] = by_kind.get(kind.kind, 0) + amount
+    whole = by_kind.get(UnitKind.WHOLE, 0)
+    found: Report = {
+        "requests": {"cpu_millis": pod.cpu_milli, "memory_mib": pod.memory_mib} | pod.requests,
+        "node": pod.node or None,
+        "state": _state(pod),
+        "whole_gpus": whole,
+        "counts_now": (sum(by_kind.values()) or pod.claim_devices) if counted else 0,
+        "gpus_once": whole or pod.claim_devices,
+        "infrastructure": pod.is_infrastructure,
+    }
+    if UnitKind.MIG in by_kind:
+        found["mig_devices"] = by_kind[UnitKind.MIG]
+    if unclassified:
+        found["unclassified"] = unclassified
+    if pod.claim_devices:
+        found["dra_devices"] = pod.claim_devices
+    if pod.gpu_fraction is not None:
+        found["gpu_fraction"] = found["gpu_share"] = pod.gpu_fraction
+    if pod.gpu_memory_mib is not None:
+        found["gpu_memory_mib"] = pod.gpu_memory_mib
+    return found
+
+
+def _state(pod: Pod) -> str:
+    if pod.state != "gated":
+        return pod.state
+    foreign = next((g for g in pod.gates if not g.startswith("kueue.x-k8s.io/")), None)
+    return "queued" if foreign is None else f"gated by '{foreign}'"
