@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fleet.placement.funnel import domain_name
 from fleet.placement.instance import Instance, Item, Replica, Spot, money
 from fleet.placement.result import Assignment
+from fleet.placement.room import Room
 from fleet.sizing.requirement import Fit
 
 
@@ -23,6 +25,8 @@ def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assign
     """One assignment a pod, replicas of a workload numbered from 0."""
     found: list[Assignment] = []
     numbers: dict[int, int] = {}
+    empty = Room(instance)
+    ways = {d: _ways(instance, empty, d) for d in {r.demand for r in replicas}}
     for replica in in_order(replicas):
         number = numbers.get(replica.demand, 0)
         numbers[replica.demand] = number + 1
@@ -33,7 +37,7 @@ def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assign
         for spot in replica.spots:
             node = instance.nodes[spot.node]
             slot = node.slots[spot.slot]
-            why = _why(instance, item, spot)
+            why = _why(instance, item, spot, ways[replica.demand])
             for _ in range(item.pods):
                 found.append(
                     Assignment(
@@ -56,7 +60,20 @@ def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assign
     return tuple(found)
 
 
-def _why(instance: Instance, item: Item, spot: Spot) -> str:
+def _ways(instance: Instance, empty: Room, demand: int) -> list[tuple[tuple[int, int], str]]:
+    """What a replica costs on each card where an empty plan would hold a part of it."""
+    found = []
+    for index in instance.by_demand[demand]:
+        item = instance.items[index]
+        keys = [_replica_key(item, spot) for spot in item.spots if empty.count(item, spot)]
+        if keys:
+            found.append((min(keys), instance.demands[demand].shapes[item.shape].unit))
+    return found
+
+
+def _why(
+    instance: Instance, item: Item, spot: Spot, ways: list[tuple[tuple[int, int], str]]
+) -> str:
     """Why this card, and how the node was chosen, with the numbers."""
     demand = instance.demands[item.demand]
     shape = demand.shapes[item.shape]
@@ -64,29 +81,21 @@ def _why(instance: Instance, item: Item, spot: Spot) -> str:
     currency = instance.problem.currency
     mine = _replica_key(item, spot)
     cheaper: dict[tuple[int, int], str] = {}
-    for index in instance.by_demand[item.demand]:
-        other = instance.items[index]
-        best = min(other.spots, key=other.key)
-        key = _replica_key(other, best)
+    for key, unit in ways:
         if key < mine:
-            cheaper.setdefault(key, demand.shapes[other.shape].unit)
+            cheaper.setdefault(key, unit)
     if slot.price_per_unit_hour is None:
         price = "no price; cards without a price are ranked by computing power"
     else:
         price = f"{money(spot.micro * item.units * item.parts):.2f} {currency} an hour a replica"
     if cheaper:
-        card = f"{shape.unit} ({price}): what would cost less is full or needed elsewhere " + (
-            f"({', '.join(dict.fromkeys(cheaper[k] for k in sorted(cheaper)))})"
-        )
+        names = ", ".join(dict.fromkeys(cheaper[k] for k in sorted(cheaper)))
+        card = f"{shape.unit} ({price}); cheaper cards are full or needed elsewhere: {names}"
     else:
         card = f"cheapest card that fits ({shape.unit}, {price})"
     parts = [card]
     if item.parts > 1:
-        where = {
-            "any": "one cluster",
-            "nvlink": "one NVLink domain",
-        }.get(demand.domain, f"one {demand.domain}")
-        parts.append(f"{item.parts} pods together in {where}")
+        parts.append(f"{item.parts} pods together in one {domain_name(demand)}")
     if shape.fit is Fit.TIGHT:
         parts.append("tight: little memory to spare")
     return "; ".join(parts)

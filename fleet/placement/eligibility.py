@@ -57,9 +57,16 @@ def card_matches(shape: Shape, slot: Slot) -> bool:
     return shape.gpu_model == slot.gpu_model and shape.mig_profile == slot.mig_profile
 
 
-def needs_known_nvlink(demand: Demand, shape: Shape) -> bool:
-    """Whether a node without a known NVLink domain is out: more than one GPU must talk."""
-    return demand.domain == "nvlink" and shape.gpus > 1
+def lacks_domain(demand: Demand, shape: Shape, node: NodeCapacity) -> bool:
+    """Whether the node is out because it does not say which topology domain it is in.
+
+    It need not say when one pod alone stays within any rack or zone, or when one GPU alone needs
+    no NVLink.
+    """
+    if demand.domain in ("any", "node"):
+        return False
+    is_spread = shape.gpus > 1 if demand.domain == "nvlink" else shape.pods > 1
+    return is_spread and node.domains.get(demand.domain) is None
 
 
 def is_eligible(demand: Demand, shape: Shape, node: NodeCapacity, slot: Slot) -> bool:
@@ -71,5 +78,5 @@ def is_eligible(demand: Demand, shape: Shape, node: NodeCapacity, slot: Slot) ->
         and matches_selector(demand, node)
         and blocking_taint(demand, node, slot.resource) is None
         and node.schedulable
-        and not (needs_known_nvlink(demand, shape) and node.domains.get("nvlink") is None)
+        and not lacks_domain(demand, shape, node)
     )

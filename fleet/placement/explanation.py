@@ -11,6 +11,7 @@ from fleet.placement.funnel import (
     cards,
     cores,
     count_free,
+    domain_name,
     place_name,
     short,
     static_funnel,
@@ -21,8 +22,6 @@ from fleet.placement.problem import Demand
 from fleet.placement.result import ReasonCode, Unplaced
 from fleet.placement.room import Room
 from fleet.units import gib_text
-
-_DOMAIN_NAMES = {"nvlink": "NVLink domain", "any": "cluster"}
 
 
 def explain(
@@ -112,7 +111,8 @@ class _Case:
             )
         if code is ReasonCode.NOT_SCHEDULABLE:
             return f"None of the {before} nodes that would do takes pods now.", nearest
-        return f"None of the {before} nodes that would do is in a known NVLink domain.", nearest
+        name = domain_name(demand)
+        return f"None of the {before} nodes that would do says which {name} it is in.", nearest
 
     def _counted(self) -> tuple[ReasonCode, str, str]:
         """What is missing in the room that the plan leaves, and who took it."""
@@ -240,8 +240,8 @@ class _Case:
 
     def _gang(self, gangs: list[Item]) -> tuple[ReasonCode, str, str]:
         room, demand = self.room, self.demand
-        domain = _DOMAIN_NAMES.get(demand.domain, demand.domain)
-        best: tuple[int, int, Item, tuple[str, str], int] | None = None
+        domain = domain_name(demand)
+        domains: list[tuple[int, int, int, int, tuple[str, str]]] = []
         in_cluster: dict[tuple[int, str], int] = {}
         for number, item in enumerate(gangs):
             for spot in item.spots:
@@ -250,15 +250,9 @@ class _Case:
             for group, members in item.groups:
                 fits = sum(room.on_node(item, s) for s in members)
                 loose = sum(room.units[s.node][s.slot] for s in members) - fits * item.units
-                if best is None or (item.parts - fits) < best[0]:
-                    best = (item.parts - fits, fits, item, group, loose)
-        if best is None:
-            return (
-                ReasonCode.DOMAIN,
-                f"No node that would do says which {domain} it is in.",
-                "",
-            )
-        _, fits, item, (cluster, path), loose = best
+                domains.append((item.parts - fits, number, fits, loose, group))
+        _, number, fits, loose, (cluster, path) = min(domains)
+        item = gangs[number]
         unit = demand.shapes[item.shape].unit
         where = f"{short(cluster)} / {short(path)}" if path else short(cluster)
         nearest = (

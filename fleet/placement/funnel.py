@@ -9,9 +9,9 @@ from fleet.placement.eligibility import (
     blocking_taint,
     card_matches,
     in_clusters,
+    lacks_domain,
     matches_selector,
     model_allowed,
-    needs_known_nvlink,
 )
 from fleet.placement.instance import Instance
 from fleet.placement.problem import Demand, NodeCapacity, Slot
@@ -36,6 +36,11 @@ def place_name(node: NodeCapacity) -> str:
 def cores(milli: int) -> str:
     """Millicores as a text in cores: "12", "0.5"."""
     return f"{milli / 1000:g}"
+
+
+def domain_name(demand: Demand) -> str:
+    """The topology domain as a person says it."""
+    return {"nvlink": "NVLink domain", "any": "cluster"}.get(demand.domain, demand.domain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +142,13 @@ def static_funnel(instance: Instance, demand: Demand) -> Funnel:
         lambda p: funnel.node(p).schedulable,
         lambda p: f"{place_name(funnel.node(p))}: {short(funnel.node(p).reason) or 'unknown'}",
     )
-    if demand.domain == "nvlink":
+    if demand.domain not in ("any", "node"):
+        name = domain_name(demand)
         funnel.keep(
-            "in a known NVLink domain",
+            f"in a known {name}",
             ReasonCode.DOMAIN,
-            lambda p: (
-                not needs_known_nvlink(demand, funnel.shape(p))
-                or funnel.node(p).domains.get("nvlink") is not None
-            ),
-            lambda p: f"{place_name(funnel.node(p))}: no NVLink domain known",
+            lambda p: not lacks_domain(demand, funnel.shape(p), funnel.node(p)),
+            lambda p: f"{place_name(funnel.node(p))}: no {name} known",
         )
     return funnel
 

@@ -176,3 +176,42 @@ def small_problems(draw: st.DrawFn, max_nodes: int = 4, max_demands: int = 6) ->
         )
     )
     return problem(nodes, demands, *quotas)
+
+
+@st.composite
+def contested_problems(draw: st.DrawFn) -> Problem:
+    """Alike nodes and more demand than room: where greedy answers go wrong."""
+    racks = draw(st.sampled_from([("r1",), ("r1", "r2")]))
+    nodes = []
+    for model, price in draw(
+        st.sampled_from([((H100, "6.88"),), ((H100, "6.88"), (A100, "3.1")), ((T4, None),)])
+    ):
+        free, cpu = draw(st.sampled_from([2, 4, 5])), draw(st.sampled_from([4, 6, 99]))
+        for number in range(draw(st.integers(1, 2))):
+            rack = racks[number % len(racks)]
+            nodes.append(
+                node(f"{model}-{number}", slot(model, free, price), cpu=cpu, rack=rack, pods=9)
+            )
+    models = sorted({s.gpu_model for n in nodes for s in n.slots})
+    demands = []
+    for number in range(draw(st.integers(2, 5))):
+        shapes = [
+            shape(
+                model,
+                draw(st.integers(1, 4)),
+                pods=draw(st.sampled_from([1, 1, 1, 2])),
+                cpu=draw(st.integers(0, 3)),
+                memory=1,
+            )
+            for model in draw(st.lists(st.sampled_from(models), min_size=1, unique=True))
+        ]
+        demands.append(
+            demand(
+                f"w{number}",
+                *shapes,
+                replicas=draw(st.integers(1, 3)),
+                priority=draw(st.sampled_from([0, 0, 5])),
+                domain=draw(st.sampled_from(["any", "rack"])),
+            )
+        )
+    return problem(nodes, demands)
