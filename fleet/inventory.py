@@ -152,6 +152,19 @@ class Node:
         """Units that can still be had: never negative, 0 on a node that takes no pods."""
         return max(0, units.allocatable - units.requested) if self.schedulable else 0
 
+    def domain(self, level: str) -> tuple[str, ...] | None:
+        """The identity of the node's domain on a level ("rack"): the path of values down to it.
+
+        The path, since "rack-1" of one block is not "rack-1" of another. None when the node lacks
+        the label of that level (its place is unknown) or the cluster has no such level.
+        """
+        path: list[str] = []
+        for step in self.topology:
+            if step.name == level:
+                return (*path, step.value) if step.value is not None else None
+            path.append(step.value if step.value is not None else "?")
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class ProbeTimes:

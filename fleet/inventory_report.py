@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fleet.device_names import device_name
 from fleet.inventory import DeviceGroup, Inventory, Node, Pod, Sharing, UnitKind, Units
 from fleet.inventory_totals import totals
-from fleet.kubernetes.device_names import device_name
 
 Report = dict[str, Any]
 _KVM = "devices.kubevirt.io/kvm"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from fleet.device_names import DEVICE_KINDS, device_name
 from fleet.inventory import (
     DeviceGroup,
     Inventory,
@@ -16,8 +17,6 @@ from fleet.inventory import (
     UnitKind,
     Units,
 )
-from fleet.kubernetes.device_names import DEVICE_KINDS, device_name
-from fleet.kubernetes.topology import domain
 
 
 def whole_free(node: Node, group: DeviceGroup) -> int:
@@ -219,5 +218,5 @@ def _queue_amount(inventory: Inventory, prefix: str) -> int:
 
 
 def _domains(inventory: Inventory, level: str) -> int:
-    found = {domain(node, level) for node in inventory.nodes if node.is_gpu_node}
+    found = {node.domain(level) for node in inventory.nodes if node.is_gpu_node}
     return len(found - {None})

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from fleet.device_names import accelerators_only
 from fleet.inventory import ContainerProbes, Controller, Gang
-from fleet.kubernetes.device_names import accelerators_only
 from fleet.kubernetes.gangs import (
     QUEUE_LABEL,
     Minima,

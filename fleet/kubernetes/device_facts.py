@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fleet.catalogue.accelerators import Accelerator, common_name, narrowed
 from fleet.catalogue.instance_types import InstanceType
+from fleet.device_names import DEVICE_KINDS, DeviceName, device_name
 from fleet.inventory import Units
-from fleet.kubernetes.device_names import DEVICE_KINDS, DeviceName, device_name
 from fleet.kubernetes.dra import DraDevices
 from fleet.kubernetes.objects_core import Annotations
 

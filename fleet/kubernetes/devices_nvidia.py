@@ -20,9 +20,9 @@ from fleet.catalogue.accelerators import (
     vgpu_profile,
 )
 from fleet.catalogue.mig_profiles import canonical_profile, profile
+from fleet.device_names import is_passthrough
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.device_facts import ModelGuess, NodeFacts, decide_model
-from fleet.kubernetes.device_names import is_passthrough
 from fleet.kubernetes.hami import HamiNode, hami_node
 
 _PRODUCT = "nvidia.com/gpu.product"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fleet.catalogue.instance_types import instance_type
+from fleet.device_names import device_name
 from fleet.inventory import DeviceGroup, Node
 from fleet.kubernetes.device_facts import NodeFacts
-from fleet.kubernetes.device_names import device_name
 from fleet.kubernetes.devices import device_groups
 from fleet.kubernetes.dra import DraDevices
 from fleet.kubernetes.objects_core import NodeObject, NodeSpec, NodeStatus, Quantities

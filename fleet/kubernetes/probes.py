@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fleet.device_names import accelerators_only
 from fleet.inventory import ContainerProbes, ProbeTimes
-from fleet.kubernetes.device_names import accelerators_only
 from fleet.kubernetes.objects_core import Container, PodSpec, Probe
 from fleet.kubernetes.requests import container_amounts
 

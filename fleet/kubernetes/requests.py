@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
 
-from fleet.kubernetes.device_names import accelerators_only
+from fleet.device_names import accelerators_only
 from fleet.kubernetes.objects_core import (
     Container,
     ContainerStatus,

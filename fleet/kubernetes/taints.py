@@ -1,4 +1,4 @@
-"""Taints and tolerations, and whether a node takes pods at all."""
+"""Taints and tolerations as objects write them, and whether a node takes pods at all."""
 
 from __future__ import annotations
 
@@ -6,76 +6,7 @@ from collections.abc import Iterable
 
 from fleet.inventory import Taint, Toleration
 from fleet.kubernetes.objects_core import NodeObject, TolerationObject
-
-_BLOCKING = ("NoSchedule", "NoExecute")
-_LIFECYCLE = frozenset(
-    {
-        "node.kubernetes.io/not-ready",
-        "node.kubernetes.io/unreachable",
-        "node.kubernetes.io/unschedulable",
-        "node.kubernetes.io/memory-pressure",
-        "node.kubernetes.io/disk-pressure",
-        "node.kubernetes.io/pid-pressure",
-        "node.kubernetes.io/network-unavailable",
-        "node.kubernetes.io/out-of-service",
-        "node.cloudprovider.kubernetes.io/uninitialized",
-        "node.cloudprovider.kubernetes.io/shutdown",
-        "ToBeDeletedByClusterAutoscaler",
-        "DeletionCandidateOfClusterAutoscaler",
-        "karpenter.sh/unregistered",
-        "karpenter.sh/disrupted",
-        "karpenter.sh/disruption",
-        "karpenter.sh/not-ready",
-        "node.cilium.io/agent-not-ready",
-        "ebs.csi.aws.com/agent-not-ready",
-    }
-)
-_LIFECYCLE_PREFIXES = (
-    "startup-taint.cluster-autoscaler.kubernetes.io/",
-    "readiness.node.x-k8s.io/",
-)
-
-
-def is_lifecycle(taint: Taint) -> bool:
-    """A taint of a node that starts, is sick or goes away: state, not policy."""
-    return taint.key in _LIFECYCLE or taint.key.startswith(_LIFECYCLE_PREFIXES)
-
-
-def blocks(taint: Taint) -> bool:
-    """Whether the taint keeps pods away (``PreferNoSchedule`` only makes a node less liked)."""
-    return taint.effect in _BLOCKING
-
-
-def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """The scheduler's rule for one toleration and one taint."""
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if not toleration.key:
-        return toleration.operator == "Exists"
-    if toleration.key != taint.key:
-        return False
-    if toleration.operator == "Exists":
-        return True
-    if toleration.operator in ("", "Equal"):
-        return toleration.value == taint.value
-    return _compares(toleration, taint)
-
-
-def _compares(toleration: Toleration, taint: Taint) -> bool:
-    # Lt and Gt compare integers (alpha since 1.35): the taint's value against the toleration's.
-    try:
-        ours, theirs = int(toleration.value), int(taint.value)
-    except ValueError:
-        return False
-    return theirs < ours if toleration.operator == "Lt" else (
-        toleration.operator == "Gt" and theirs > ours
-    )  # fmt: skip
-
-
-def untolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> tuple[Taint, ...]:
-    """The taints that keep a pod with these tolerations off the node."""
-    mine = tuple(tolerations)
-    return tuple(t for t in taints if blocks(t) and not any(tolerates(m, t) for m in mine))
+from fleet.tolerations import blocks, is_lifecycle
 
 
 def taints_of(node: NodeObject) -> tuple[Taint, ...]:

@@ -2,7 +2,7 @@
 
 No vendor-neutral keys exist. A Kueue ``Topology`` object says it best; else the keys of the
 clouds and tools that the nodes carry. Values are unique only below their parent (two blocks may
-both have a "rack-1"), so a domain is the *path* of values, see ``domain``.
+both have a "rack-1"), so a domain is the *path* of values: ``Node.domain``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from fleet.inventory import Node, TopologyLevel
+from fleet.inventory import TopologyLevel
 
 Keys = tuple[tuple[str, str], ...]
 
@@ -120,17 +120,3 @@ def levels_of(labels: dict[str, str], keys: Keys) -> tuple[TopologyLevel, ...]:
             value = value.rpartition(".")[0] or value
         found.append(TopologyLevel(name, key, value))
     return tuple(found)
-
-
-def domain(node: Node, level: str) -> tuple[str, ...] | None:
-    """The identity of the node's domain on a level ("rack"): the path of values down to it.
-
-    The path, since "rack-1" of one block is not "rack-1" of another. None when the node lacks
-    the label of that level (its place is unknown) or the cluster has no such level.
-    """
-    path: list[str] = []
-    for step in node.topology:
-        if step.name == level:
-            return (*path, step.value) if step.value is not None else None
-        path.append(step.value if step.value is not None else "?")
-    return None

@@ -20,13 +20,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("fleet.inventory", "fleet.workloads", "fleet.catalogue"),
     # Small rules and values that several rooms above share.
     (
+        "fleet.device_names",
         "fleet.tolerations",
         "fleet.sizing.requirement",
-        "fleet.inventory_report",
         "fleet.workload_file",
     ),
-    ("fleet.kubernetes", "fleet.readiness", "fleet.sizing"),
-    ("fleet.placement",),
+    ("fleet.inventory_totals", "fleet.kubernetes", "fleet.readiness", "fleet.sizing"),
+    ("fleet.inventory_report", "fleet.placement"),
     ("fleet.costs", "fleet.manifests"),
     ("fleet.planning", "fleet.summary", "fleet.demo"),
     ("fleet.cli",),
