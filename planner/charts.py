@@ -1,8 +1,9 @@
 """Values to Plotly figures, as plain JSON for the page.
 
-Figures carry no colours and no template: traces name a *role* ("requested", "card-0") in
-``meta``, and ``static/js/charts.js`` paints each role from the page's CSS variables, again when
-the theme changes. Labels are pseudo-HTML to Plotly, so every name is escaped here.
+Figures carry no colours and no template: traces name a *role* in ``meta`` (a state letter of
+``planner.frame.gpus``, or "card-0" for GPU models), and ``static/js/charts.js`` paints each role
+from the page's CSS variables, again when the theme changes. Labels are pseudo-HTML to Plotly, so
+every name is escaped here.
 """
 
 from __future__ import annotations
@@ -21,14 +22,6 @@ from planner.frame import gpus
 LONGEST_LABEL = 40
 ROW_PX = 30
 CARD_ROLES = 6
-STATE_ROLES = {
-    "r": "requested",
-    "p": "this-plan",
-    "f": "free",
-    "s": "stranded",
-    "u": "unschedulable",
-    "x": "unknown",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +51,9 @@ def _layout(rows: int, unit: str) -> dict[str, Any]:
     return {
         "barmode": "stack",
         "bargap": 0.35,
-        "height": 96 + ROW_PX * max(rows, 2),
-        "margin": {"l": 8, "r": 16, "t": 34, "b": 40},
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        "height": 64 + ROW_PX * max(rows, 2),
+        "margin": {"l": 8, "r": 16, "t": 8, "b": 40},
+        "showlegend": False,  # the component has its own, which wraps on a phone
         "xaxis": {"title": {"text": unit}, "rangemode": "tozero", "automargin": True},
         "yaxis": {"automargin": True, "autorange": "reversed", "type": "category"},
         "hoverlabel": {"namelength": -1},
@@ -75,10 +68,10 @@ def _bar(
         "type": "bar",
         "orientation": "h",
         "name": label(name),
-        "meta": {"role": role},
+        "meta": {"role": role, "name": name},
         "y": list(names),
         "x": list(values),
-        "customdata": [html.escape(text, quote=False) for text in hover],
+        "customdata": list(hover),
         "hovertemplate": "%{customdata}<extra></extra>",
     }
 
@@ -122,7 +115,7 @@ def cost_per_workload(
             [float(parts.get(model, 0)) for _name, parts in priced],
             [
                 f"{name}: {_amount(parts.get(model, Decimal(0)))} {unit} ({model})"
-                for name, parts in priced
+                for name, (_name, parts) in zip(names, priced, strict=True)
             ],
         )
         for index, model in enumerate(models)
@@ -150,10 +143,13 @@ def capacity_per_model(models: Sequence[tuple[str, Mapping[str, int]]]) -> Chart
     traces = [
         _bar(
             gpus.word(state),
-            STATE_ROLES[state],
+            state,
             names,
             [counts.get(state, 0) for _name, counts in models],
-            [f"{name}: {counts.get(state, 0)} {gpus.word(state)}" for name, counts in models],
+            [
+                f"{name}: {counts.get(state, 0)} {gpus.word(state)}"
+                for name, (_name, counts) in zip(names, models, strict=True)
+            ],
         )
         for state in states
     ]

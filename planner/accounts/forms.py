@@ -45,7 +45,9 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # no generics at 
     """How the pages look for this user."""
 
     language = forms.ChoiceField(
-        label=_("Language"), choices=[("", _("As the browser")), *settings.LANGUAGES], required=False
+        label=_("Language"),
+        choices=[("", _("As the browser")), *settings.LANGUAGES],
+        required=False,
     )
 
     class Meta:

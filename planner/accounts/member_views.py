@@ -18,7 +18,11 @@ from planner.accounts.models import Membership, Role
 
 
 def _page(
-    request: PlannerRequest, form: MemberAddForm, *, new: Membership | None = None, password: str = ""
+    request: PlannerRequest,
+    form: MemberAddForm,
+    *,
+    new: Membership | None = None,
+    password: str = "",
 ) -> HttpResponse:
     assert request.team is not None  # noqa: S101 (role_required has seen to it)
     context = {
@@ -91,9 +95,7 @@ def member_role(request: PlannerRequest, member_id: int) -> HttpResponse:
 def member_remove(request: PlannerRequest, member_id: int) -> HttpResponse:
     """Take a member out of the team."""
     try:
-        services.remove_member(
-            member=_member(request, member_id), by=request.user, request=request
-        )
+        services.remove_member(member=_member(request, member_id), by=request.user, request=request)
     except services.MemberError as error:
         messages.error(request, str(error))
     return redirect("accounts:member-list")

@@ -48,7 +48,7 @@ class User(AbstractUser):
         for key in settings.SECRET_KEY_FALLBACKS:
             yield self._session_hash(key)
 
-    def _session_hash(self, secret: str | None) -> str:
+    def _session_hash(self, secret: str | bytes | None) -> str:
         value = f"{self.password}:{self.session_epoch}"
         return salted_hmac(
             "planner.accounts.session", value, secret=secret, algorithm="sha256"

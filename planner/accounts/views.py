@@ -79,13 +79,15 @@ def _profile_page(
     request: PlannerRequest,
     *,
     profile: ProfileForm | None = None,
-    password: PasswordChangeForm[User] | None = None,
+    password: PasswordChangeForm | None = None,
 ) -> HttpResponse:
     wrong = any(form is not None and form.errors for form in (profile, password))
     context = {
         "profile_form": profile or ProfileForm(instance=request.user),
         "password_form": password or PasswordChangeForm(request.user),
     }
+    # Django's form asks for the focus; here it is one form of two, and a jump for readers.
+    context["password_form"].fields["old_password"].widget.attrs.pop("autofocus", None)
     return render(request, "accounts/profile_edit.html", context, status=422 if wrong else 200)
 
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 
 def text(moment: datetime, now: datetime) -> str:
-    """"just now", "4 min ago", "2 h ago", "3 days ago". A moment ahead of ``now`` is "just now",
+    """ "just now", "4 min ago", "2 h ago", "3 days ago". A moment ahead of ``now`` is "just now",
     since the clocks of two machines differ by a little."""
     seconds = (now - moment).total_seconds()
     if seconds < 60:

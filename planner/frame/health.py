@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
-import socket
 
 from django.conf import settings
 from django.db import DatabaseError, connection

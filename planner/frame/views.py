@@ -91,8 +91,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         _("This form is too old"),
-        _("Its protection against forged requests has run out. Go back, reload the page and send "
-          "the form again."),
+        _(
+            "Its protection against forged requests has run out. Go back, reload the page and send "
+            "the form again."
+        ),
     )
 
 

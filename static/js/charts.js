@@ -3,14 +3,13 @@
 "use strict";
 
 (() => {
-  const CARD_COLOURS = ["--requested", "--free", "--this-plan", "--stranded", "--ink-3", "--fail"];
-  const STATE_COLOURS = {
-    "requested": "--requested",
-    "this-plan": "--this-plan",
-    "free": "--free",
-    "stranded": "--stranded",
-    "unschedulable": "--unschedulable",
-    "unknown": "--line-strong",
+  const STATES = {
+    r: "--requested",
+    p: "--this-plan",
+    f: "--free",
+    s: "--stranded",
+    u: "--unschedulable",
+    x: "--line-strong",
   };
 
   // light-dark() is resolved only where it is used, so a probe tells the colour of a variable.
@@ -24,12 +23,8 @@
 
   const paint = (trace) => {
     const role = trace.meta?.role ?? "";
-    const variable = role.startsWith("card-")
-      ? CARD_COLOURS[Number(role.slice(5)) % CARD_COLOURS.length]
-      : STATE_COLOURS[role];
-    const marker = { ...trace.marker };
-    if (variable) marker.color = colour(variable);
-    if (role === "unschedulable") {
+    const marker = { ...trace.marker, color: colour(STATES[role] ?? `--${role}`) };
+    if (role === "u") {
       marker.pattern = { shape: "/", fgcolor: colour("--unschedulable"), bgcolor: colour("--panel"), size: 5, solidity: 0.5, fillmode: "replace" };
     }
     return { ...trace, marker };

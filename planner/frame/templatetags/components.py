@@ -15,6 +15,7 @@ from typing import Any
 from django import template
 from django.db.models import Model
 from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect, Textarea
+from django.http import QueryDict
 from django.template import Context
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -145,9 +146,7 @@ def capacity_bar(
 
 
 @register.inclusion_tag("components/gpu_map.html")
-def gpu_map(
-    nodes: Iterable[Any], label: str = "", note: str = "", url: str = ""
-) -> dict[str, Any]:
+def gpu_map(nodes: Iterable[Any], label: str = "", note: str = "", url: str = "") -> dict[str, Any]:
     """Every GPU as a square, one box a node. With ``label``, a row with its name on the left.
 
     Each node has ``name``, ``url`` (may be empty) and ``squares``, a text with one letter a GPU:
@@ -202,24 +201,23 @@ def job_progress(context: Context, job: Model) -> dict[str, Any]:
 @register.simple_tag
 def job_elapsed(job: Any, now: datetime) -> str:
     """How long a job has waited, has been running or took."""
+    start = job.started_at or job.created_at
+    seconds = max(0.0, ((job.finished_at or now) - start).total_seconds())
     if job.started_at is None:
-        return _("waiting for %(time)s") % {
-            "time": duration_text(max(0, ((job.finished_at or now) - job.created_at).total_seconds()))
-        }
-    seconds = max(0, ((job.finished_at or now) - job.started_at).total_seconds())
-    if job.is_active:
-        return _("running for %(time)s") % {"time": duration_text(seconds)}
-    return _("took %(time)s") % {"time": duration_text(seconds)}
+        words = _("waiting for %(time)s") if job.is_active else _("waited for %(time)s")
+    else:
+        words = _("running for %(time)s") if job.is_active else _("took %(time)s")
+    return words % {"time": duration_text(seconds)}
 
 
 @register.inclusion_tag("components/field.html")
 def field(bound: BoundField, unit: str = "", *, wide: bool = False) -> dict[str, Any]:
     """One form field: label, control with its unit, help and errors tied to it for readers."""
     widget = bound.field.widget
-    if isinstance(widget, RadioSelect):
-        kind = "segmented"
-    elif isinstance(widget, CheckboxSelectMultiple):
+    if isinstance(widget, CheckboxSelectMultiple):  # a RadioSelect to Django
         kind = "choices"
+    elif isinstance(widget, RadioSelect):
+        kind = "segmented"
     elif isinstance(widget, CheckboxInput):
         kind = "checkbox"
     elif isinstance(widget, Textarea):
@@ -255,15 +253,14 @@ _SIGNS = {"USD": "$", "EUR": "€", "JPY": "¥", "GBP": "£"}
 
 
 @register.simple_tag
-def money(
-    amount: Decimal | Money | None, currency: str = "USD", digits: int | None = None
-) -> str:
+def money(amount: Decimal | Money | None, currency: str = "USD", digits: int | None = None) -> str:
     """An amount with its currency: "$412,600", "$0.3520", "CHF 12.50". None is "no price".
 
     Digits after the point: as given, else none from 100 up, two from 1 up, four below 1.
     """
     if isinstance(amount, Money):
-        amount, currency = amount.amount, amount.currency
+        currency = amount.currency
+        amount = amount.amount
     if amount is None:
         return _("no price")
     size = abs(amount)
@@ -336,6 +333,6 @@ def page_numbers(page: Any, paginator: Any) -> Sequence[Any]:
 @register.simple_tag(takes_context=True)
 def page_link(context: Context, number: int, field: str = "") -> str:
     """The address of another page of this list: the same filters, one other number."""
-    query = context["request"].GET.copy()
+    query: QueryDict = context["request"].GET.copy()
     query[field or "page"] = str(number)
-    return "?" + query.urlencode()
+    return f"?{query.urlencode()}"
