@@ -8,8 +8,7 @@ import pytest
 from django.test import Client
 
 from planner.accounts.models import Membership, Role, Team, User
-
-PASSWORD = "correct horse battery staple"
+from tests.planner.people import PASSWORD
 
 
 def _person(name: str, team: Team | None, role: Role | None) -> User:

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner.accounts.models import Membership, Role, Team, User
 from tests.planner.matrix import ADMIN_ACTS, LIST, MARKER, Entry, Row
-from tests.planner.conftest import PASSWORD
+from tests.planner.people import PASSWORD
 
 ANY_USER_ACTS = Row(302, 302, 302, 302, 302)
 ADMIN_READS = Row(302, 200, 403, 403, 200)

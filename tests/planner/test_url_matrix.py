@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,8 +35,10 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from planner.accounts.models import Team, User
 from tests.planner.matrix import MARKER, Entry, Row
 
-APPS = ("accounts", "frame", "jobs", "inventory", "plans")
-_files = [import_module(f"tests.planner.matrix_{app}") for app in APPS]
+_files = [
+    import_module(f"tests.planner.{path.stem}")
+    for path in sorted(Path(__file__).parent.glob("matrix_*.py"))
+]
 ENTRIES: dict[str, Entry] = {name: e for file in _files for name, e in file.ENTRIES.items()}
 
 

@@ -1,0 +1,3 @@
+"""What the tests know about people."""
+
+PASSWORD = "correct horse battery staple"
