@@ -54,6 +54,11 @@ class Workload(models.Model):
         value: fleet_workloads.Workload = msgspec.convert(self.spec, type=fleet_workloads.Workload)
         return value
 
+    @property
+    def priority(self) -> int:
+        """Higher is placed first."""
+        return int(self.spec.get("priority", 0))
+
 
 class PriceEntry(models.Model):
     """A price that the team states itself; it goes before the list prices of the catalogue."""

@@ -8,11 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.urls import reverse
-
 from fleet.catalogue.prices import unit_share
 from fleet.placement.result import Assignment
 from planner.inventory.models import NodeRow
+from planner.inventory.queries import node_url
 from planner.plans.models import PlanRun
 
 MAX_NODES = 600
@@ -50,18 +49,24 @@ def plan_map(run: PlanRun, assignments: Iterable[Assignment]) -> PlanMap:
         NodeRow.objects.filter(snapshot__pins__run=run, is_gpu_node=True)
         .order_by("snapshot__cluster__name", "gpu_model", "name")
         .values_list(
-            "snapshot__cluster__name", "name", "squares", "gpu_model", "topology", "pool", "pk"
+            "snapshot__cluster__name",
+            "snapshot__cluster__uuid",
+            "name",
+            "squares",
+            "gpu_model",
+            "topology",
+            "pool",
         )
     )
     groups: dict[tuple[str, str, str], list[MapNode]] = defaultdict(list)
     planned: dict[tuple[str, str, str], int] = defaultdict(int)
-    for cluster, name, squares, model, topology, pool, pk in rows:
+    for cluster, uuid, name, squares, model, topology, pool in rows:
         rack = topology.get("rack") or topology.get("block")
         place = f"{cluster} / {rack or pool}" if rack or pool else cluster
         key = (place, model, str(len(squares)))
         wanted = math.ceil(boards.get((cluster, name), Decimal(0)))
         planned[key] += wanted
-        groups[key].append(MapNode(name, overlay(squares, wanted), _url(pk)))
+        groups[key].append(MapNode(name, overlay(squares, wanted), node_url(uuid, name)))
     ordered = sorted(groups, key=lambda key: (not planned[key], key))
     shown: list[MapGroup] = []
     room = MAX_NODES
@@ -73,10 +78,6 @@ def plan_map(run: PlanRun, assignments: Iterable[Assignment]) -> PlanMap:
             shown.append(MapGroup(key[0], note, nodes, planned[key]))
     total = sum(len(nodes) for nodes in groups.values())
     return PlanMap(tuple(shown), total - (MAX_NODES - room))
-
-
-def _url(pk: int) -> str:
-    return reverse("inventory:node-detail", args=[pk])
 
 
 def overlay(squares: str, planned: int) -> str:

@@ -11,20 +11,20 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from fleet.costs import CostLine, sums
 from fleet.placement.problem import Demand
-from fleet.placement.result import Assignment, Status, Unplaced
+from fleet.placement.result import Assignment, Unplaced
 from fleet.planning import Plan as PlanValue
 from fleet.planning import report_rows
-from fleet.sizing.requirement import Shape
-from fleet.units import Money, duration_text
+from fleet.units import Money
 from planner.inventory.models import Snapshot
 from planner.plans import run_results
 from planner.plans.models import PlanRun, Workload
+from planner.plans.plan_words import percent_text, proof_text, seconds_text, shape_text
 
 MAX_NODES_NAMED = 4
 
@@ -205,6 +205,30 @@ class PlanReport:
         return proof_text(str(self.value.placement.status), self.value.placement.gap)
 
     @property
+    def gap_percent(self) -> str:
+        return percent_text(self.value.placement.gap or 0.0)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the placement leaves out, and what the solver has to say."""
+        return list(dict.fromkeys((*self.value.problem.notes, *self.value.placement.notes)))
+
+    @property
+    def idle_totals(self) -> list[Money]:
+        """A month of what nobody asks for after the plan, one for each currency."""
+        return [amount.per_month() for amount in self.value.idle.per_hour]
+
+    def month_by_model(self) -> dict[str, list[tuple[str, dict[str, Decimal]]]]:
+        """By currency: each placed workload with its month by GPU model, for the chart."""
+        found: dict[str, dict[str, dict[str, Decimal]]] = {}
+        for line in self.value.costs.lines:
+            if line.per_month is not None:
+                parts = found.setdefault(line.per_month.currency, {}).setdefault(line.workload, {})
+                held = parts.get(line.gpu_model, Decimal(0))
+                parts[line.gpu_model] = held + line.per_month.amount
+        return {code: list(costs.items()) for code, costs in sorted(found.items())}
+
+    @property
     def solved_in(self) -> str:
         return seconds_text(self.value.placement.seconds)
 
@@ -248,33 +272,3 @@ def _node_text(nodes: Mapping[str, int]) -> str:
     if more:
         text += " " + ngettext("and %(n)d more node", "and %(n)d more nodes", more) % {"n": more}
     return text
-
-
-def shape_text(shape: Shape, replicas: int) -> str:
-    """ "3 × (4 H100-SXM5-80GB)", "2 workers × 8 A100" for a gang."""
-    if shape.pods > 1:
-        text = _("%(pods)d workers × %(gpus)d %(unit)s") % {
-            "pods": shape.pods,
-            "gpus": shape.gpus_per_pod,
-            "unit": shape.unit,
-        }
-    else:
-        text = f"{shape.gpus_per_pod} {shape.unit}"
-    return f"{replicas} × ({text})" if replicas > 1 else text
-
-
-def proof_text(status: str, gap: float | None) -> str:
-    """How good the answer is, as a sentence part: proven, within a gap, or unknown."""
-    if status == Status.EMPTY:
-        return _("Nothing to place")
-    if gap is None:
-        return _("Not proven: how far from the best possible is unknown")
-    if gap == 0:
-        return _("Proven best")
-    percent = number_format(Decimal(str(gap * 100)).quantize(Decimal("0.1")))
-    return _("Within %(percent)s %% of the best possible") % {"percent": percent}
-
-
-def seconds_text(seconds: float) -> str:
-    """ "0.4 s" below ten seconds, else as people say it."""
-    return f"{seconds:.1f} s" if seconds < 10 else duration_text(seconds)

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from planner.accounts.access import current_team, require_role, role_required
 from planner.accounts.middleware import PlannerRequest
 from planner.accounts.models import Role, Team
+from planner.charts import cost_per_workload
 from planner.plans import conflicts, plan_services, queries
 from planner.plans.models import Plan, PlanRun
 from planner.plans.plan_forms import PlanForm
@@ -24,6 +25,16 @@ from planner.plans.workload_services import Refused
 
 PAGE = 25
 TABS = ("placement", "cost", "pods", "solver", "history")
+
+
+def tab_words() -> dict[str, str]:
+    return {
+        "placement": _("Placement"),
+        "cost": _("Cost"),
+        "pods": _("Pods"),
+        "solver": _("Solver"),
+        "history": _("History"),
+    }
 
 
 def own_plan(request: PlannerRequest, pk: int, role: Role = Role.VIEWER) -> Plan:
@@ -55,7 +66,12 @@ def plan_list(request: PlannerRequest) -> HttpResponse:
     page = Paginator(queries.plan_list(current_team(request)), PAGE).get_page(
         request.GET.get("page")
     )
-    context = {"page": page, "has_workloads": current_team(request).workloads.exists()}
+    lines = [queries.RunLine(plan, plan.current_run) for plan in page.object_list]
+    context = {
+        "page": page,
+        "lines": lines,
+        "has_workloads": current_team(request).workloads.exists(),
+    }
     return render(request, "plans/plan_list.html", context)
 
 
@@ -73,6 +89,7 @@ def plan_detail(request: PlannerRequest, pk: int, tab: str = "placement") -> Htt
         "run": run,
         "report": report,
         "tab": tab,
+        "tabs": [(key, tab_words()[key]) for key in TABS],
         "job": queries.latest_job(plan),
         "is_old": run is not None and run.pk != plan.current_run_id,
     }
@@ -80,6 +97,11 @@ def plan_detail(request: PlannerRequest, pk: int, tab: str = "placement") -> Htt
         context["map"] = plan_map(run, report.value.placement.assignments)
     if tab == "pods" and report is not None:
         context["page"] = Paginator(report.pod_rows, 100).get_page(request.GET.get("page"))
+    if tab == "cost" and report is not None:
+        context["charts"] = [
+            (code, cost_per_workload(costs, currency=code))
+            for code, costs in report.month_by_model().items()
+        ]
     if tab == "history":
         context["history"] = queries.run_history(plan)
     return render(request, f"plans/plan_{tab}.html", context)
@@ -89,7 +111,9 @@ def plan_detail(request: PlannerRequest, pk: int, tab: str = "placement") -> Htt
 @role_required(Role.PLANNER)
 def plan_create(request: PlannerRequest) -> HttpResponse:
     """Make a plan."""
-    return _create(request, current_team(request), {})
+    wanted = request.GET.getlist("workload")[:200]
+    chosen = [pk for pk in wanted if pk.isascii() and pk.isdigit() and len(pk) < 18]
+    return _create(request, current_team(request), {"workloads": chosen} if chosen else {})
 
 
 @require_http_methods(["GET", "POST"])

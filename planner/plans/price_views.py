@@ -97,7 +97,8 @@ def price_create(request: PlannerRequest, what: str) -> HttpResponse:
     if what not in FORMS:
         raise Http404
     data = request.POST if request.method == "POST" else None
-    form = FORMS[what](data, team=current_team(request))
+    initial = {"match": request.GET.get("gpu_model", "")[:100].replace("\0", "")}
+    form = FORMS[what](data, team=current_team(request), initial=initial)
     if data is not None and form.is_valid():
         price_services.create_price(
             team=current_team(request), by=request.user, columns=form.columns()

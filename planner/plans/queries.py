@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, Max, Prefetch, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from fleet.units import Money
 from planner.accounts.models import Team
 from planner.frame.search import LIMIT, Result
 from planner.jobs.models import Job
 from planner.plans.models import Plan, PlanRun, PriceEntry, Workload
+from planner.plans.plan_words import proof_text
 
 _LIGHT_RUN = ("current_run__result", "current_run__inputs")
 
@@ -54,7 +58,28 @@ def plan_list(team: Team) -> QuerySet[Plan]:
     return rows
 
 
-def run_history(plan: Plan) -> list[tuple[PlanRun, Job | None]]:
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run in a list, with the figures that it was stored with."""
+
+    plan: Plan
+    run: PlanRun | None
+    job: Job | None = None
+
+    @property
+    def totals(self) -> list[Money]:
+        """A month of what is placed, one for each currency."""
+        months = self.run.summary.get("month", {}) if self.run is not None else {}
+        return [Money(Decimal(months[code]), code) for code in sorted(months)]
+
+    @property
+    def proof(self) -> str:
+        if self.run is None or not self.run.summary:
+            return ""
+        return proof_text(self.run.summary["status"], self.run.summary["gap"])
+
+
+def run_history(plan: Plan) -> list[RunLine]:
     """The runs of a plan, newest first, with the job that did each."""
     runs = list(plan.runs.select_related("requested_by").defer("result", "inputs")[:100])
     jobs: dict[int, Job] = {}
@@ -62,7 +87,7 @@ def run_history(plan: Plan) -> list[tuple[PlanRun, Job | None]]:
         "id"
     ):
         jobs[job.subject_id] = job
-    return [(run, jobs.get(run.pk)) for run in runs]
+    return [RunLine(plan, run, jobs.get(run.pk)) for run in runs]
 
 
 def latest_job(plan: Plan) -> Job | None:

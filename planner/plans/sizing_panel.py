@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from fleet.catalogue.accelerators import accelerator
@@ -66,6 +67,19 @@ class Row:
     @property
     def works(self) -> bool:
         return self.shape.fit is not Fit.NO
+
+    @property
+    def over(self) -> bool:
+        """Whether the line of usable memory lies within the bar."""
+        return self.shape.use.total > self.shape.usable_mib
+
+    @property
+    def cpu_text(self) -> str:
+        return number_format(self.shape.cpu_milli / 1000, decimal_pos=0)
+
+    @property
+    def memory_text(self) -> str:
+        return gib_text(self.shape.memory_mib, 0)
 
 
 @dataclass(frozen=True, slots=True)

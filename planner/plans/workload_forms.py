@@ -294,10 +294,25 @@ class WorkloadForm(forms.Form):
     def where_group(self) -> list[forms.BoundField]:
         return self.bound("topology", "clusters", "gpu_models", "allow_mig")
 
+    @property
+    def where_open(self) -> bool:
+        """Whether the part is shown from the start: something in it is chosen or wrong."""
+        return self._is_touched(self.where_group())
+
+    @property
+    def rules_open(self) -> bool:
+        return self._is_touched(self.rules_group())
+
+    def _is_touched(self, group: list[forms.BoundField]) -> bool:
+        return any(
+            bound.errors or (bound.value() or "") not in ("", bound.field.initial or "", [])
+            for bound in group
+            if not isinstance(bound.field, forms.BooleanField) and bound.name != "priority_number"
+        )
+
     def rules_group(self) -> list[forms.BoundField]:
         return self.bound(
             "namespace",
-            "priority_number",
             "preemptible",
             "gang",
             "tolerate_gpu_taints",

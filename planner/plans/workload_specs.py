@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import yaml
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -165,3 +166,36 @@ def to_yaml(rows: Iterable[WorkloadRow]) -> bytes:
     content = {"workloads": [short_spec(row) for row in rows]}
     text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
     return text.encode()
+
+
+def declared(row: WorkloadRow) -> list[tuple[str, str]]:
+    """The fields that do not hold their default, as words and texts."""
+    pairs: list[tuple[str, str]] = []
+    for name, value in short_spec(row).items():
+        if name in ("kind", "name"):
+            continue
+        if name in ("shape", "constraints"):
+            pairs += [(_words(inner), _text(inner, held)) for inner, held in value.items()]
+        else:
+            pairs.append((_words(name), _text(name, value)))
+    return pairs
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _text(name: str, value: Any) -> str:
+    if name == "priority":
+        return priority_text(value)
+    if name == "tolerations":
+        return tolerations_text(value)
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, dict):
+        return selector_text(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(str(part) for part in value)
+    if isinstance(value, int | float):
+        return number_format(value, use_l10n=True, force_grouping=True)
+    return str(value)

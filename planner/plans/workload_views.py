@@ -25,9 +25,28 @@ from planner.plans.sizing_panel import SizingProblem, fleet_cards, panel_for, se
 from planner.plans.versions import StaleVersion
 from planner.plans.workload_forms import FORMS, WorkloadForm
 from planner.plans.workload_services import Refused
-from planner.plans.workload_specs import short_spec, to_yaml
+from planner.plans.workload_specs import declared, priority_text, to_yaml
 
 PAGE = 25
+EXAMPLE = """workloads:
+  - kind: llm
+    name: chat-70b
+    model: meta-llama/Meta-Llama-3.1-70B
+    replicas: 3
+    max_context: 16384
+    concurrency: 32
+  - kind: embedding
+    name: search-embed
+    model: BAAI/bge-m3
+    replicas: 4
+  - kind: training
+    name: finetune-8b
+    model: meta-llama/Meta-Llama-3.1-8B
+    method: full
+    gpus: 16
+    constraints:
+      topology: rack
+"""
 _MODEL_KINDS = {
     "embedding": ("embedding", "reranker"),
     "llm": ("llm", "vlm"),
@@ -59,7 +78,9 @@ def workload_list(request: PlannerRequest) -> HttpResponse:
     page = Paginator(found, PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     needs = sentences(team, rows)
-    entries = [(row, needs[row.pk], queries.last_answer(row)) for row in rows]
+    entries = [
+        (row, needs[row.pk], queries.last_answer(row), priority_text(row.priority)) for row in rows
+    ]
     context = {
         "page": page,
         "entries": entries,
@@ -78,7 +99,7 @@ def workload_detail(request: PlannerRequest, pk: int) -> HttpResponse:
     row = _own(request, pk)
     context = {
         "workload": row,
-        "declared": short_spec(row),
+        "declared": declared(row),
         "panel": panel_for(row.team, row.value),
         "answer": queries.last_answer(row),
         "plans": row.plans.order_by("name"),
@@ -232,7 +253,8 @@ def workload_import(request: PlannerRequest) -> HttpResponse:
             messages.success(request, text % {"created": created, "replaced": replaced})
             return redirect("plans:workload-list")
     status = 422 if form.is_bound and form.errors else 200
-    return render(request, "plans/workload_import.html", {"form": form}, status=status)
+    context = {"form": form, "example": EXAMPLE}
+    return render(request, "plans/workload_import.html", context, status=status)
 
 
 @require_GET
