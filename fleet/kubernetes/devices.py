@@ -87,7 +87,7 @@ def _amd(facts: NodeFacts) -> DeviceGroup | None:
         units=(*finished, *facts.dra_units("amd")),
         unhealthy=math.ceil(sum(u.capacity - u.allocatable for u in units) / parts),
         memory_gib=stated if stated is not None and not cut else catalogue,
-        whole_free=0 if parts > 1 else (sum(d.whole_free for d in dra) if dra else None),
+        whole_free=sum(d.whole_free for d in dra) if dra and not cut else None,
         cuts_possible=sum(d.parts for d in dra),
     )
 
