@@ -4,3 +4,12 @@ from django.apps import AppConfig
 class InventoryConfig(AppConfig):
     name = "planner.inventory"
     label = "inventory"
+
+    def ready(self) -> None:
+        from planner.inventory import menu, snapshots, sync
+        from planner.jobs import registry
+
+        registry.register(sync.KIND, sync.sync_cluster, on_failed=sync.sync_failed)
+        registry.register_due("syncs", sync.ask_for_due_syncs)
+        registry.register_due("orphans", snapshots.remove_orphans)
+        menu.register()

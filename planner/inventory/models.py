@@ -159,11 +159,13 @@ class NodeRow(models.Model):
     is_gpu_node = models.BooleanField(default=False)
     schedulable = models.BooleanField(default=False)
     not_schedulable_reason = models.CharField(max_length=300, blank=True)
+    # Boards, not units; see fleet.summary. Units stay in ``value``. None is unknown.
     physical = models.PositiveIntegerField(null=True)
-    allocatable = models.PositiveIntegerField(null=True)  # schedulable units of GPU kind
+    allocatable = models.PositiveIntegerField(null=True)  # schedulable, held or not
     requested = models.PositiveIntegerField(null=True)
     free = models.PositiveIntegerField(null=True)
     stranded = models.PositiveIntegerField(null=True)
+    stranded_cause = models.CharField(max_length=20, blank=True)  # "cpu", "memory", "pods"
     unhealthy = models.PositiveIntegerField(null=True)
     squares = models.CharField(max_length=4000, blank=True)  # state letter of each GPU
     topology = models.JSONField(default=dict)  # level name -> value, levels without one left out

@@ -1,0 +1,119 @@
+"""CSV of what a page shows: the same rows, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.http import HttpResponse
+
+from fleet.csv_text import Cell, write_csv
+from fleet.readiness.finding import QUESTIONS
+from planner.inventory.checklists import findings_of
+from planner.inventory.models import Cluster
+from planner.inventory.queries import ClusterLine
+
+Table = tuple[Sequence[str], Iterable[Sequence[Cell]]]
+
+
+def csv_response(name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> HttpResponse:
+    """A CSV download. ``name`` is ours, so that no text of a cluster gets into a file name."""
+    response = HttpResponse(write_csv(header, rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+def table_rows(table: Any) -> Table:
+    """Header and rows of a django-tables2 table, by column names: stable in every language."""
+    names = [column.name for column in table.columns]
+    values = table.as_values()
+    next(values)  # the translated header
+    return names, values
+
+
+CLUSTER_COLUMNS = (
+    "cluster",
+    "source",
+    "kubernetes_version",
+    "end_of_life",
+    "snapshot",
+    "taken_at",
+    "nodes",
+    "gpu_nodes",
+    "physical_gpus",
+    "schedulable_gpus",
+    "requested_gpus",
+    "free_gpus",
+    "stranded_gpus",
+    "fail",
+    "warn",
+    "unknown",
+    "pass",
+)
+
+
+def cluster_rows(lines: Iterable[ClusterLine]) -> Table:
+    """One row a cluster."""
+    return CLUSTER_COLUMNS, [_cluster_row(line) for line in lines]
+
+
+def _cluster_row(line: ClusterLine) -> list[Cell]:
+    start: list[Cell] = [line.cluster.name, line.cluster.source]
+    snapshot = line.snapshot
+    if snapshot is None:
+        return start + [None] * (len(CLUSTER_COLUMNS) - len(start))
+    end_of_life = line.support.end_of_life if line.support else None
+    return [
+        *start,
+        snapshot.kubernetes_version,
+        end_of_life.isoformat() if end_of_life else None,
+        snapshot.number,
+        snapshot.taken_at.isoformat(timespec="seconds"),
+        snapshot.node_count,
+        snapshot.gpu_node_count,
+        snapshot.physical_gpus,
+        snapshot.schedulable_gpus,
+        snapshot.requested_gpus,
+        snapshot.free_gpus,
+        snapshot.stranded_gpus,
+        *(snapshot.verdicts.get(verdict, 0) for verdict in ("fail", "warn", "unknown", "pass")),
+    ]
+
+
+FINDING_COLUMNS = (
+    "cluster",
+    "question",
+    "question_text",
+    "check",
+    "verdict",
+    "title",
+    "detail",
+    "evidence",
+    "costs",
+    "remedy",
+    "snippet",
+    "source",
+)
+
+
+def finding_rows(clusters: Iterable[Cluster]) -> Table:
+    """One row a finding; its evidence in one cell, an item a line."""
+    return FINDING_COLUMNS, [
+        (
+            cluster.name,
+            finding.question,
+            QUESTIONS[finding.question],
+            finding.check,
+            str(finding.verdict),
+            finding.title,
+            finding.detail,
+            "\n".join(f"{e.object} {e.field}: {e.value}" for e in finding.evidence),
+            finding.costs,
+            finding.remedy,
+            finding.snippet,
+            finding.source,
+        )
+        for cluster in clusters
+        if cluster.current_snapshot is not None
+        for finding in findings_of(cluster.current_snapshot)
+    ]

@@ -1,0 +1,120 @@
+"""The filters of the node table. Their state is the address of the page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import django_filters
+from django import forms
+from django.db.models import F, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.utils.translation import gettext_lazy as _
+
+from planner.inventory.models import NodeRow
+from planner.inventory.queries import NO_MODEL, NO_POOL
+
+STATES = (
+    ("free", _("Has free GPUs")),
+    ("full", _("Nothing free")),
+    ("stranded", _("Has stranded GPUs")),
+    ("not-schedulable", _("Takes no pods")),
+    ("unhealthy", _("Has unhealthy GPUs")),
+    ("unknown", _("Use unknown")),
+    ("problems", _("Has odd values")),
+)
+_DOMAIN = re.compile(r"(?P<level>[a-z0-9-]{1,60}):(?P<value>[^\0]{1,253})")
+
+
+class NodeFilter(django_filters.FilterSet):
+    """Filters by what the columns show; choices are those of the nodes at hand."""
+
+    q = django_filters.CharFilter(
+        method="filter_text",
+        label=_("Search"),
+        max_length=100,
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("name, type, zone …")}),
+    )
+    cluster = django_filters.ChoiceFilter(
+        field_name="snapshot__cluster__name", label=_("Cluster"), empty_label=_("all")
+    )
+    model = django_filters.ChoiceFilter(
+        method="filter_model", label=_("GPU model"), empty_label=_("all")
+    )
+    pool = django_filters.ChoiceFilter(
+        method="filter_pool", label=_("Node pool"), empty_label=_("all")
+    )
+    state = django_filters.ChoiceFilter(
+        method="filter_state", label=_("State"), choices=STATES, empty_label=_("any")
+    )
+    free = django_filters.NumberFilter(
+        field_name="free", lookup_expr="gte", label=_("Free GPUs, at least"), min_value=0,
+        max_value=10**6,
+    )  # fmt: skip
+    kind = django_filters.ChoiceFilter(
+        method="filter_kind",
+        label=_("Nodes"),
+        choices=(("all", _("all nodes")), ("cpu", _("nodes without GPU"))),
+        empty_label=_("GPU nodes"),
+    )
+    domain = django_filters.CharFilter(
+        method="filter_domain", label=_("Topology domain"), max_length=320, widget=forms.HiddenInput
+    )
+
+    class Meta:
+        model = NodeRow
+        fields: list[str] = []
+
+    def __init__(self, data: Any, queryset: QuerySet[NodeRow], **kwargs: Any) -> None:
+        super().__init__(data, queryset, **kwargs)
+        at_hand = queryset.order_by().filter(is_gpu_node=True)
+        for name, column, absent in (
+            ("cluster", "snapshot__cluster__name", ""),
+            ("model", "gpu_model", NO_MODEL),
+            ("pool", "pool", NO_POOL),
+        ):
+            values = sorted(set(at_hand.values_list(column, flat=True)))
+            self.filters[name].extra["choices"] = [
+                (value or absent, value or absent) for value in values
+            ]
+
+    def filter_queryset(self, queryset: QuerySet[NodeRow]) -> QuerySet[NodeRow]:
+        filtered = super().filter_queryset(queryset)
+        if not self.form.cleaned_data.get("kind"):
+            filtered = filtered.filter(is_gpu_node=True)
+        return filtered
+
+    def filter_text(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
+        columns = ("name", "pool", "instance_type", "zone", "gpu_model")
+        wanted = Q()
+        for column in columns:
+            wanted |= Q(**{f"{column}__icontains": value})
+        return queryset.filter(wanted)
+
+    def filter_model(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
+        return queryset.filter(gpu_model="" if value == NO_MODEL else value)
+
+    def filter_pool(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
+        return queryset.filter(pool="" if value == NO_POOL else value)
+
+    def filter_kind(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
+        return queryset.filter(is_gpu_node=False) if value == "cpu" else queryset
+
+    def filter_state(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
+        conditions = {
+            "free": Q(free__gt=0),
+            "full": Q(free=0, schedulable=True),
+            "stranded": Q(stranded__gt=0),
+            "not-schedulable": Q(schedulable=False),
+            "unhealthy": Q(unhealthy__gt=0),
+            "unknown": Q(free=None),
+            "problems": Q(problem_count__gt=0),
+        }
+        return queryset.filter(conditions[value])
+
+    def filter_domain(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
+        domain = _DOMAIN.fullmatch(value)
+        if domain is None:
+            return queryset.none()
+        level = KeyTextTransform(domain["level"], F("topology"))
+        return queryset.alias(_domain=level).filter(_domain=domain["value"])

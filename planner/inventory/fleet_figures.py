@@ -1,0 +1,173 @@
+"""The figures of the overview: sums, capacity by model, largest gang, idle cost.
+
+They are computed from whole inventories. Snapshots never change, so a process keeps what it has
+computed for a set of snapshots and a price book.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from fleet.catalogue.prices import PriceBook, PriceKind
+from fleet.costs import IdleReport, idle_cost
+from fleet.summary import FleetSummary, SummaryRow, summarise
+from planner import charts
+from planner.accounts.models import Team
+from planner.frame.templatetags.components import money
+from planner.inventory import pricing
+from planner.inventory.models import Cluster, Snapshot
+from planner.inventory.queries import NO_MODEL, node_list_url
+
+SnapshotKey = tuple[str, int, datetime]
+"""Cluster name, snapshot, and when its row was made: a key is never used twice."""
+
+
+@lru_cache(maxsize=32)
+def _computed(keys: tuple[SnapshotKey, ...], book: PriceBook) -> tuple[FleetSummary, IdleReport]:
+    names = {pk: name for name, pk, _made in keys}
+    inventories = {
+        names[snapshot.pk]: snapshot.inventory()
+        for snapshot in Snapshot.objects.filter(pk__in=names).only("value")
+    }
+    return summarise(inventories), idle_cost(inventories, book)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLine:
+    """One GPU model: its boards by state with the largest gang, and the rows behind it."""
+
+    row: SummaryRow
+    name: str
+    url: str
+    free_url: str
+
+    @property
+    def is_known(self) -> bool:
+        return self.row.uncounted_nodes < self.row.gpu_nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What the overview shows above its tables. Numbers: None is unknown."""
+
+    gpu_nodes: int
+    physical: int | None
+    physical_note: str
+    requested: int | None
+    requested_note: str
+    free: int | None
+    stranded_link: str
+    stranded_url: str
+    free_url: str
+    nodes_url: str
+    idle: str
+    idle_note: str
+    models: list[ModelLine]
+
+
+def figures(team: Team | None, clusters: Sequence[Cluster], cluster: str = "") -> Figures:
+    """The figures of ``clusters``; links keep the choice of one ``cluster``."""
+    keys = tuple(
+        (c.name, c.current_snapshot.pk, c.current_snapshot.created_at)
+        for c in clusters
+        if c.current_snapshot is not None
+    )
+    book = pricing.price_book(team) if team is not None else PriceBook()
+    summary, idle = _computed(keys, book)
+    totals = summary.totals
+    stranded = totals.stranded
+    is_known = totals.uncounted_nodes < totals.gpu_nodes or not totals.gpu_nodes
+    amount, note = _idle_text(idle)
+    return Figures(
+        gpu_nodes=sum(c.current_snapshot.gpu_node_count for c in clusters if c.current_snapshot),
+        physical=totals.physical if is_known else None,
+        physical_note=_schedulable_note(totals),
+        requested=totals.requested if is_known else None,
+        requested_note=_share_note(totals.requested, totals.schedulable),
+        free=totals.free if is_known else None,
+        stranded_link=_("+ %(count)d stranded: why") % {"count": stranded} if stranded else "",
+        stranded_url=node_list_url(cluster=cluster, state="stranded"),
+        free_url=node_list_url(cluster=cluster, state="free"),
+        nodes_url=node_list_url(cluster=cluster),
+        idle=amount,
+        idle_note=note,
+        models=[_model_line(row, cluster) for row in summary.models],
+    )
+
+
+def _schedulable_note(totals: SummaryRow) -> str:
+    note = _("%(yes)d schedulable") % {"yes": totals.schedulable}
+    if totals.physical > totals.schedulable:
+        note = _("%(yes)d schedulable, %(no)d not") % {
+            "yes": totals.schedulable,
+            "no": totals.physical - totals.schedulable,
+        }
+    if totals.uncounted_nodes:
+        note += "; " + ngettext(
+            "%(count)d node uncounted", "%(count)d nodes uncounted", totals.uncounted_nodes
+        ) % {"count": totals.uncounted_nodes}
+    return note
+
+
+def _share_note(requested: int, schedulable: int) -> str:
+    if not schedulable:
+        return ""
+    return _("%(share)d %% of schedulable") % {"share": round(100 * requested / schedulable)}
+
+
+def _model_line(row: SummaryRow, cluster: str) -> ModelLine:
+    model = NO_MODEL if row.name == "unknown" else row.name
+    return ModelLine(
+        row=row,
+        name=_("unknown model") if model == NO_MODEL else model,
+        url=node_list_url(cluster=cluster, model=model),
+        free_url=node_list_url(cluster=cluster, model=model, state="free"),
+    )
+
+
+def _idle_text(report: IdleReport) -> tuple[str, str]:
+    """Amount a month and its note: period, kind and age of the prices, what has none."""
+    if not report.per_hour:
+        return _("no price"), _("for what is idle") if report.unknown else ""
+    amount = " + ".join(money(part.per_month()) for part in report.per_hour)
+    prices = [line.price for line in report.lines if line.price is not None]
+    dates: list[date] = [price.as_of for price in prices if price.as_of is not None]
+    kind = _("list prices") if all(p.kind == PriceKind.LIST for p in prices) else _("your prices")
+    note = _("a month, %(prices)s") % {"prices": kind}
+    if dates:
+        note = _("a month, %(prices)s of %(day)s") % {
+            "prices": kind,
+            "day": date_format(min(dates), "j M Y"),
+        }
+    without = sum(1 for line in report.lines if line.per_hour is None)
+    if without:
+        note += "; " + ngettext(
+            "%(count)d kind without price or use", "%(count)d kinds without price or use", without
+        ) % {"count": without}
+    return amount, note
+
+
+def chart(figures_shown: Figures) -> charts.Chart | None:
+    """The fleet chart; None when no model has GPUs to draw."""
+    models = [
+        (
+            line.name,
+            {
+                "r": line.row.requested,
+                "f": line.row.free,
+                "s": line.row.stranded,
+                "u": line.row.not_schedulable,
+                "x": line.row.unknown,
+            },
+        )
+        for line in figures_shown.models
+        if line.row.physical
+    ]
+    return charts.capacity_per_model(models) if models else None

@@ -1,0 +1,125 @@
+"""One node as its page shows it: what its devices are, who uses them, where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from fleet import inventory as fi
+from fleet.tolerations import taint_text
+from fleet.units import gib_text
+from planner.inventory.models import Cluster, NodeRow, PodRow
+from planner.inventory.queries import node_list_url
+from planner.inventory.rows import node_value, pod_value
+
+MOST_PODS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLine:
+    """One schedulable resource of a device group, in its own unit."""
+
+    resource: str
+    kind: str
+    profile: str
+    memory: str
+    capacity: int
+    allocatable: int
+    requested: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """A device group with the place where each fact was read."""
+
+    group: fi.DeviceGroup
+    memory: str
+    units: list[UnitLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A node's CPU, memory or pod places: what can be had, what is asked for."""
+
+    label: str
+    allocatable: str
+    requested: str
+    free: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodLine:
+    pod: PodRow
+    requests: str
+    owner: str
+
+
+def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
+    """What the page of a node shows. Two statements: the pods, and their number."""
+    node = node_value(row)
+    pods = PodRow.objects.filter(snapshot=row.snapshot_id, node_name=row.name).order_by(
+        "-gpu_units", "namespace", "name"
+    )
+    return {
+        "node": node,
+        "groups": [_group(node, group) for group in node.groups],
+        "measures": _measures(node),
+        "taints": [taint_text(taint) for taint in node.taints],
+        "levels": [
+            (
+                level,
+                node_list_url(cluster=cluster.name, domain=f"{level.name}:{level.value}")
+                if level.value is not None
+                else "",
+            )
+            for level in node.topology
+        ],
+        "pods": [_pod(pod) for pod in pods[:MOST_PODS]],
+        "pool_url": node_list_url(cluster=cluster.name, pool=row.pool),
+    }
+
+
+def _group(node: fi.Node, group: fi.DeviceGroup) -> GroupLine:
+    return GroupLine(
+        group=group,
+        memory=gib_text(group.memory_mib, 0) if group.memory_mib is not None else "",
+        units=[
+            UnitLine(
+                resource=units.resource,
+                kind=str(units.kind),
+                profile=units.profile or "",
+                memory=gib_text(units.memory_mib) if units.memory_mib is not None else "",
+                capacity=units.capacity,
+                allocatable=units.allocatable,
+                requested=units.requested,
+                free=node.free(units),
+            )
+            for units in group.units
+        ],
+    )
+
+
+def _measures(node: fi.Node) -> list[Measure]:
+    cpu_free = max(0, node.cpu_allocatable - node.cpu_requested)
+    memory_free = max(0, node.memory_allocatable_mib - node.memory_requested_mib)
+    pods_free = max(0, node.pods_allocatable - node.pods_count)
+    return [
+        Measure(_("CPU"), *(f"{n / 1000:g}" for n in (node.cpu_allocatable, node.cpu_requested)),
+                f"{cpu_free / 1000:g}"),
+        Measure(
+            _("Memory"),
+            gib_text(node.memory_allocatable_mib),
+            gib_text(node.memory_requested_mib),
+            gib_text(memory_free),
+        ),
+        Measure(_("Pods"), str(node.pods_allocatable), str(node.pods_count), str(pods_free)),
+    ]  # fmt: skip
+
+
+def _pod(row: PodRow) -> PodLine:
+    pod = pod_value(row)
+    requests = ", ".join(f"{count} {name}" for name, count in sorted(pod.requests.items()))
+    return PodLine(row, requests, row.owner)

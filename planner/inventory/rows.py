@@ -1,0 +1,138 @@
+"""From an inventory value to the rows of a snapshot: what pages browse, sort and filter.
+
+Names and numbers come from a cluster and are hostile: texts lose what a database cannot hold
+and are cut to their column, counts are cut to what an integer column holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from fleet import inventory as fi
+from fleet.summary import NodeFigures, node_figures, node_squares
+from planner.inventory.models import NodeRow, PodRow, Snapshot
+
+LARGEST_COUNT = 2**31 - 1
+MOST_SQUARES = 4000
+SQUARE_LETTERS = {
+    "requested": "r",
+    "free": "f",
+    "stranded": "s",
+    "unschedulable": "u",
+    "unknown": "x",
+}
+
+
+def storable(text: str, length: int | None = None) -> str:
+    """``text`` as every database takes it: no NUL, no lone surrogate, at most ``length``."""
+    clean = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return clean if length is None or len(clean) <= length else clean[: length - 1] + "…"
+
+
+def storable_json(value: Any) -> Any:
+    """``value`` with every text in it made storable."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(str(key)): storable_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable_json(item) for item in value]
+    return value
+
+
+def count(number: int | None) -> int | None:
+    """A count as an integer column holds it; None stays unknown."""
+    return None if number is None else min(max(number, 0), LARGEST_COUNT)
+
+
+def node_rows(snapshot: Snapshot, nodes: tuple[fi.Node, ...]) -> Iterator[NodeRow]:
+    """One row a node name. A second node of the same name is left to ``duplicates``."""
+    seen: set[str] = set()
+    for node in nodes:
+        name = storable(node.name, 253)
+        if name in seen:
+            continue
+        seen.add(name)
+        yield _node_row(snapshot, node, name)
+
+
+def duplicates(nodes: tuple[fi.Node, ...]) -> list[str]:
+    """One line for each node that shares its name with an earlier one."""
+    seen: set[str] = set()
+    lines = []
+    for node in nodes:
+        name = storable(node.name, 253)
+        if name in seen:
+            lines.append(f"node {name}: a second node of this name is left out of the table")
+        seen.add(name)
+    return lines
+
+
+def _node_row(snapshot: Snapshot, node: fi.Node, name: str) -> NodeRow:
+    figures: NodeFigures = node_figures(node)
+    models = list(dict.fromkeys(group.model or "" for group in node.groups))
+    return NodeRow(
+        snapshot=snapshot,
+        name=name,
+        pool=storable(node.pool, 253),
+        instance_type=storable(node.instance_type, 253),
+        zone=storable(node.zone, 253),
+        vendor=storable(node.groups[0].vendor if node.groups else "", 40),
+        gpu_model=storable(" + ".join(filter(None, models)), 253),
+        sharing=storable(" + ".join(dict.fromkeys(g.sharing for g in node.groups)), 60),
+        is_gpu_node=node.is_gpu_node,
+        schedulable=node.schedulable,
+        not_schedulable_reason=storable(node.not_schedulable_reason, 300),
+        physical=count(figures.physical),
+        allocatable=count(figures.schedulable),
+        requested=count(figures.requested),
+        free=count(figures.free),
+        stranded=count(figures.stranded),
+        unhealthy=count(figures.unhealthy),
+        stranded_cause=storable(figures.stranded_cause, 20),
+        squares=_squares(node, figures),
+        topology={
+            storable(level.name, 60): storable(level.value, 253)
+            for level in node.topology
+            if level.value is not None
+        },
+        problem_count=len(node.problems),
+        value=msgspec.msgpack.encode(node),
+    )
+
+
+def _squares(node: fi.Node, figures: NodeFigures) -> str:
+    # A node that claims a billion boards is not worth a billion letters.
+    if figures.physical is None or figures.physical > MOST_SQUARES:
+        return ""
+    return "".join(SQUARE_LETTERS[state] for state in node_squares(node))
+
+
+def pod_rows(snapshot: Snapshot, pods: tuple[fi.Pod, ...]) -> Iterator[PodRow]:
+    """One row a pod that the inventory keeps."""
+    for pod in pods:
+        resource = max(pod.requests, key=lambda key: pod.requests[key], default="")
+        yield PodRow(
+            snapshot=snapshot,
+            node_name=storable(pod.node, 253),
+            namespace=storable(pod.namespace, 253),
+            name=storable(pod.name, 253),
+            owner=storable(f"{pod.owner.kind} {pod.owner.name}".strip(), 300),
+            state=storable(pod.state, 20),
+            gpu_units=count(sum(pod.requests.values())) or 0,
+            gpu_resource=storable(resource, 253),
+            value=msgspec.msgpack.encode(pod),
+        )
+
+
+def node_value(row: NodeRow) -> fi.Node:
+    """The whole node behind a row."""
+    return msgspec.msgpack.decode(bytes(row.value), type=fi.Node)
+
+
+def pod_value(row: PodRow) -> fi.Pod:
+    """The whole pod behind a row."""
+    return msgspec.msgpack.decode(bytes(row.value), type=fi.Pod)

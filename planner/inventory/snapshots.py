@@ -1,0 +1,171 @@
+"""Storing an inventory as a snapshot, making it visible, and taking old ones away.
+
+``build`` writes rows that no page can reach; ``publish`` makes them the cluster's current
+snapshot by one UPDATE. A reader therefore sees the old snapshot or the new one, never a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from itertools import batched
+
+import msgspec
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Max, ProtectedError, QuerySet, RestrictedError
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from fleet.inventory import Inventory
+from fleet.readiness import report
+from fleet.summary import summarise
+from planner.inventory.models import Cluster, NodeRow, PodRow, Snapshot
+from planner.inventory.rows import (
+    count,
+    duplicates,
+    node_rows,
+    pod_rows,
+    storable,
+    storable_json,
+)
+from planner.jobs.models import Job
+
+BATCH = 500
+
+
+def build(
+    *,
+    cluster: Cluster,
+    inventory: Inventory,
+    files: Iterable[str] = (),
+    read_seconds: float = 0.0,
+    job_id: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Snapshot:
+    """Write ``inventory`` as an incomplete snapshot of ``cluster``: nobody sees it yet.
+
+    Rows go in batches, each a statement of its own, so that a large cluster never holds the
+    database for long. ``progress`` hears how many rows are written and may raise to stop.
+    """
+    snapshot = _new_snapshot(cluster, inventory, files, read_seconds, job_id)
+    written = 0
+    for nodes in batched(node_rows(snapshot, inventory.nodes), BATCH):
+        NodeRow.objects.bulk_create(nodes)
+        written += len(nodes)
+        if progress is not None:
+            progress(written)
+    for pods in batched(pod_rows(snapshot, inventory.pods), BATCH):
+        PodRow.objects.bulk_create(pods)
+        written += len(pods)
+        if progress is not None:
+            progress(written)
+    return snapshot
+
+
+def publish(snapshot: Snapshot) -> None:
+    """Make ``snapshot`` the one that its cluster shows.
+
+    Call it inside the transaction that also holds the job (``Run.guard``). A snapshot that fell
+    to less than half of the one before is accepted and flagged.
+    """
+    previous = Snapshot.objects.filter(
+        pk__in=Cluster.objects.filter(pk=snapshot.cluster_id).values("current_snapshot")
+    ).first()
+    snapshot.flagged = _shrunk(previous, snapshot)
+    Snapshot.objects.filter(pk=snapshot.pk).update(is_complete=True, flagged=snapshot.flagged)
+    Cluster.objects.filter(pk=snapshot.cluster_id).update(current_snapshot=snapshot)
+
+
+def _new_snapshot(
+    cluster: Cluster,
+    inventory: Inventory,
+    files: Iterable[str],
+    read_seconds: float,
+    job_id: int | None,
+) -> Snapshot:
+    today: date = timezone.now().date()
+    findings = report.check(inventory, today=today)
+    totals = summarise({cluster.name: inventory}).totals
+    # Where no node says how many boards it has, the sums of nothing are not an answer.
+    is_known = totals.uncounted_nodes < totals.gpu_nodes or not totals.gpu_nodes
+    problems = [*inventory.problems, *duplicates(inventory.nodes)]
+    snapshot = Snapshot(
+        cluster=cluster,
+        taken_at=inventory.taken_at or timezone.now(),
+        read_seconds=read_seconds,
+        job_id=job_id,
+        files=[storable(name, 200) for name in files],
+        kubernetes_version=storable(inventory.version.git_version, 60),
+        provider=storable(inventory.provider, 40),
+        topology_keys=storable_json(inventory.topology_keys),
+        node_count=len(inventory.nodes),
+        gpu_node_count=sum(node.is_gpu_node for node in inventory.nodes),
+        pod_count=len(inventory.pods) + inventory.other_pods,
+        physical_gpus=count(totals.physical) if is_known else None,
+        schedulable_gpus=count(totals.schedulable) if is_known else None,
+        requested_gpus=count(totals.requested) if is_known else None,
+        free_gpus=count(totals.free) if is_known else None,
+        stranded_gpus=count(totals.stranded) if is_known else None,
+        reads=storable_json(msgspec.to_builtins(inventory.reads)),
+        problems=[storable(line, 500) for line in problems],
+        findings=storable_json(msgspec.to_builtins(findings)),
+        verdicts={str(verdict): number for verdict, number in report.counts(findings).items()},
+    )
+    snapshot.set_inventory(inventory)
+    with transaction.atomic():
+        Cluster.objects.select_for_update().filter(pk=cluster.pk).first()  # numbers one by one
+        highest = Snapshot.objects.filter(cluster=cluster).aggregate(Max("number"))["number__max"]
+        snapshot.number = (highest or 0) + 1
+        snapshot.save()
+    return snapshot
+
+
+def _shrunk(previous: Snapshot | None, snapshot: Snapshot) -> str:
+    if previous is None or not previous.physical_gpus or snapshot.physical_gpus is None:
+        return ""
+    if snapshot.physical_gpus * 2 >= previous.physical_gpus:
+        return ""
+    return (
+        f"shrunk by more than half: {previous.physical_gpus} GPUs in snapshot "
+        f"{previous.number}, {snapshot.physical_gpus} now"
+    )
+
+
+def prune(*, clusters: QuerySet[Cluster] | None = None) -> int:
+    """Delete old snapshots and what dead syncs left behind; returns how many snapshots went.
+
+    Kept: the newest ``PLANNER_SNAPSHOTS_KEPT`` of each cluster, all younger than
+    ``PLANNER_SNAPSHOT_DAYS``, the current one, and every one that a plan has pinned.
+    """
+    chosen = Cluster.objects.all() if clusters is None else clusters
+    removed = remove_orphans()
+    for cluster in chosen.only("pk", "current_snapshot_id"):
+        complete = Snapshot.objects.filter(cluster=cluster, is_complete=True)
+        newest = complete.order_by("-number").values_list("number", flat=True)
+        last_kept = list(newest[: settings.PLANNER_SNAPSHOTS_KEPT])[-1:]
+        old = complete.filter(
+            number__lt=last_kept[0] if last_kept else 0,
+            created_at__lt=Now() - timedelta(days=settings.PLANNER_SNAPSHOT_DAYS),
+        ).exclude(pk=cluster.current_snapshot_id or 0)
+        removed += sum(_remove(pk) for pk in old.values_list("pk", flat=True))
+    return removed
+
+
+def remove_orphans() -> int:
+    """Delete incomplete snapshots that no running job is still writing."""
+    orphans = Snapshot.objects.filter(
+        is_complete=False,
+        created_at__lt=Now() - timedelta(seconds=settings.PLANNER_JOB_LEASE_S),
+    ).exclude(job_id__in=Job.objects.filter(state=Job.State.RUNNING).values("pk"))
+    return sum(_remove(pk) for pk in list(orphans.values_list("pk", flat=True)))
+
+
+def _remove(pk: int) -> int:
+    """1 when it went; 0 when a plan pins it or a cluster shows it, which the database decides."""
+    try:
+        with transaction.atomic():
+            Snapshot.objects.filter(pk=pk).delete()
+    except (ProtectedError, RestrictedError):
+        return 0
+    return 1

@@ -1,0 +1,90 @@
+"""Tables of the inventory: what a column shows, how it sorts, what it becomes in CSV."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_tables2 as tables
+from django.db.models import F, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from planner.inventory.models import NodeRow
+
+_NUMBER = {"th": {"class": "num"}, "td": {"class": "num"}}
+_SECOND = {"th": {"class": "secondary"}, "td": {"class": "secondary"}}
+_SECOND_NUMBER = {"th": {"class": "num secondary"}, "td": {"class": "num secondary"}}
+
+
+class CountColumn(tables.Column):
+    """A count; unknown is a word of its own, sorts last, and is an empty cell in CSV."""
+
+    def __init__(self, *args: Any, secondary: bool = False, **kwargs: Any) -> None:
+        kwargs.setdefault("attrs", _SECOND_NUMBER if secondary else _NUMBER)
+        super().__init__(*args, default=_("unknown"), **kwargs)
+
+    def order(self, queryset: QuerySet[Any], is_descending: bool) -> tuple[QuerySet[Any], bool]:
+        column = F(self.accessor or self._name)
+        way = column.desc(nulls_last=True) if is_descending else column.asc(nulls_last=True)
+        return queryset.order_by(way, "snapshot__cluster__name", "name"), True
+
+
+class NodeTable(tables.Table):
+    """Nodes with their GPUs: physical, schedulable, requested and free kept apart."""
+
+    name = tables.TemplateColumn(
+        "{% load i18n %}<a href=\"{% url 'inventory:node-detail' record.snapshot.cluster.uuid"
+        ' record.name %}">{{ record.name }}</a>',
+        verbose_name=_("Node"),
+        attrs={"td": {"class": "name"}},
+    )
+    cluster = tables.TemplateColumn(
+        "<a href=\"{% url 'inventory:cluster-detail' record.snapshot.cluster.uuid %}\">"
+        "{{ record.snapshot.cluster.name }}</a>",
+        verbose_name=_("Cluster"),
+        order_by=("snapshot__cluster__name", "name"),
+    )
+    gpu_model = tables.Column(verbose_name=_("GPU model"), order_by=("gpu_model", "name"))
+    squares = tables.TemplateColumn(
+        template_name="inventory/node_squares.html", verbose_name=_("GPUs"), orderable=False
+    )
+    sharing = tables.Column(verbose_name=_("Sharing"), attrs=_SECOND)
+    pool = tables.Column(verbose_name=_("Node pool"), attrs=_SECOND, order_by=("pool", "name"))
+    state = tables.TemplateColumn(
+        template_name="inventory/node_state.html",
+        verbose_name=_("Takes pods"),
+        order_by=("schedulable", "not_schedulable_reason", "name"),
+    )
+    physical = CountColumn(verbose_name=_("Physical"), secondary=True)
+    allocatable = CountColumn(verbose_name=_("Schedulable"), secondary=True)
+    requested = CountColumn(verbose_name=_("Requested"), secondary=True)
+    free = CountColumn(verbose_name=_("Free"))
+    stranded = CountColumn(verbose_name=_("Stranded"), secondary=True)
+    instance_type = tables.Column(verbose_name=_("Instance type"), attrs=_SECOND)
+    zone = tables.Column(verbose_name=_("Zone"), attrs=_SECOND)
+
+    class Meta:
+        model = NodeRow
+        fields = ()
+        order_by = ("cluster",)
+        empty_text = _("No node matches these filters.")
+        attrs = {"class": "table"}
+
+    def value_name(self, record: NodeRow) -> str:
+        return record.name
+
+    def value_cluster(self, record: NodeRow) -> str:
+        return record.snapshot.cluster.name
+
+    def value_squares(self, record: NodeRow) -> str:
+        return record.squares
+
+    def value_state(self, record: NodeRow) -> str:
+        return "yes" if record.schedulable else f"no: {record.not_schedulable_reason}"
+
+
+class ClusterNodeTable(NodeTable):
+    """The nodes of one cluster: the column that says which one is left out."""
+
+    class Meta(NodeTable.Meta):
+        exclude = ("cluster",)
+        order_by = ("name",)

@@ -1,0 +1,119 @@
+"""Clusters: the list, and one cluster in tabs."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+from django_tables2 import RequestConfig
+
+from planner.accounts.access import role_required
+from planner.accounts.middleware import PlannerRequest
+from planner.accounts.models import Role
+from planner.frame import navigation
+from planner.inventory import exports, gpu_maps, queries, running, topology
+from planner.inventory.models import NodeRow, Snapshot
+from planner.inventory.tables import ClusterNodeTable
+from planner.inventory.views.objects import cluster_or_404
+
+PAGE_SIZE = 50
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def cluster_list(request: PlannerRequest) -> HttpResponse:
+    """All clusters of the team, those with trouble marked."""
+    clusters = queries.clusters_of(request.team, navigation.chosen_cluster(request))
+    lines = queries.cluster_lines(list(clusters))
+    context = {"lines": lines, "trouble": sum(line.needs_a_look for line in lines)}
+    return render(request, "inventory/cluster_list.html", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def cluster_csv(request: PlannerRequest) -> HttpResponse:
+    """The table of clusters."""
+    clusters = queries.clusters_of(request.team, navigation.chosen_cluster(request))
+    lines = queries.cluster_lines(list(clusters))
+    return exports.csv_response("clusters", *exports.cluster_rows(lines))
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def cluster_detail(request: PlannerRequest, uuid: UUID) -> HttpResponse:
+    """The nodes of one cluster, and how its last sync went."""
+    cluster = cluster_or_404(request, uuid)
+    rows = NodeRow.objects.filter(snapshot=cluster.current_snapshot_id, is_gpu_node=True)
+    table = ClusterNodeTable(
+        rows.select_related("snapshot__cluster").only(
+            *queries.NODE_COLUMNS, "snapshot__cluster__name"
+        )
+    )
+    RequestConfig(request, paginate={"per_page": PAGE_SIZE, "silent": True}).configure(table)
+    context = queries.cluster_head(cluster, "nodes") | {
+        "table": table,
+        "maps": gpu_maps.pool_maps(rows),
+        "nodes_url": queries.node_list_url(cluster=cluster.name),
+        "free_url": queries.node_list_url(cluster=cluster.name, state="free"),
+        "stranded_url": queries.node_list_url(cluster=cluster.name, state="stranded"),
+        "running_url": queries.cluster_url(cluster, "running"),
+    }
+    return render(request, "inventory/cluster_detail.html", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def cluster_topology(request: PlannerRequest, uuid: UUID) -> HttpResponse:
+    """Zones, racks and NVLink domains with their nodes and free GPUs."""
+    cluster = cluster_or_404(request, uuid)
+    snapshot = cluster.current_snapshot
+    levels = topology.domain_levels(cluster, snapshot) if snapshot else []
+    context = {"levels": levels} | queries.cluster_head(cluster, "topology")
+    return render(request, "inventory/cluster_topology.html", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def cluster_running(request: PlannerRequest, uuid: UUID) -> HttpResponse:
+    """Who uses the GPUs: pods by owner, or the pods of one owner."""
+    cluster = cluster_or_404(request, uuid)
+    owner = running.chosen_owner(request.GET)
+    context = queries.cluster_head(cluster, "running") | {
+        "owner": owner,
+        "owners": running.owner_lines(cluster),
+        "pods": running.pods_of_owner(cluster, owner) if owner else [],
+    }
+    return render(request, "inventory/cluster_running.html", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def snapshot_list(request: PlannerRequest, uuid: UUID) -> HttpResponse:
+    """The history of one cluster."""
+    cluster = cluster_or_404(request, uuid)
+    found = Snapshot.objects.filter(cluster=cluster, is_complete=True).defer(
+        "value", "findings", "problems", "reads"
+    )
+    context = {"snapshots": found[:200]} | queries.cluster_head(cluster, "snapshots")
+    return render(request, "inventory/snapshot_list.html", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def snapshot_detail(request: PlannerRequest, uuid: UUID, number: int) -> HttpResponse:
+    """What one sync read: every resource with its answer, and every odd object."""
+    cluster = cluster_or_404(request, uuid)
+    snapshot = get_object_or_404(
+        Snapshot.objects.defer("value", "findings"),
+        cluster=cluster,
+        number=number,
+        is_complete=True,
+    )
+    context = {"snapshot": snapshot, "reads": queries.read_lines(snapshot)}
+    return render(
+        request,
+        "inventory/snapshot_detail.html",
+        queries.cluster_head(cluster, "snapshots") | context,
+    )
