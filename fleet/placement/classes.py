@@ -31,25 +31,19 @@ def classes(instance: Instance) -> tuple[NodeClass, ...]:
     """The classes of all nodes that can hold at least one part of some replica."""
     room = Room(instance)
     uses: dict[int, list[tuple[int, Spot, int]]] = {}
-    domains: set[str] = set()
     for number, item in enumerate(instance.items):
-        if item.parts > 1:
-            domains.add(instance.demands[item.demand].domain)
         for spot in item.spots:
             fits = room.count(item, spot)
             if fits:
                 uses.setdefault(spot.node, []).append((number, spot, fits))
     found: dict[object, list[int]] = {}
     members: dict[object, NodeClass] = {}
-    kinds = sorted(domains)
     for node in sorted(uses):
         one = _class_of(instance, (node,), uses[node])
         key = (
             instance.nodes[node].cluster,
             tuple(slot.resource for slot in instance.nodes[node].slots),
-            tuple(
-                None if kind == "any" else instance.nodes[node].domains.get(kind) for kind in kinds
-            ),
+            _paths(instance, one),
             one.uses,
             one.fits,
             tuple((spot.micro, spot.standing) for spot in one.spots),
@@ -61,6 +55,17 @@ def classes(instance: Instance) -> tuple[NodeClass, ...]:
         found.setdefault(key, []).append(node)
         members.setdefault(key, one)
     return tuple(_with_nodes(members[key], nodes) for key, nodes in found.items())
+
+
+def _paths(instance: Instance, one: NodeClass) -> tuple[tuple[str, str | None], ...]:
+    """The domains that tell nodes apart: those that a gang which may go there must stay in."""
+    node = instance.nodes[one.nodes[0]]
+    kinds = {
+        instance.demands[instance.items[number].demand].domain
+        for number, _ in one.uses
+        if instance.items[number].parts > 1
+    }
+    return tuple((kind, node.domains.get(kind)) for kind in sorted(kinds - {"any"}))
 
 
 def split(found: Sequence[NodeClass], failed: Iterable[int]) -> tuple[NodeClass, ...]:

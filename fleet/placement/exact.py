@@ -19,7 +19,7 @@ from fleet.placement.instance import MICRO, Instance, Rank, Replica, priorities,
 from fleet.placement.model import Model
 from fleet.placement.packing import unpack
 
-MAX_COLUMNS = 60_000
+MAX_COLUMNS = 250_000
 CONSTRUCTIVE = "constructive"
 _EXACT = f"{NAME} (exact)"
 

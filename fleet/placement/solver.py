@@ -15,6 +15,9 @@ from fleet.placement.problem import Problem
 from fleet.placement.result import Assignment, Placement, Score, Status
 from fleet.placement.verify import violations
 
+_SOLVER_SHARE = 0.8
+"""HiGHS may end late by some seconds, and its answer must still be unpacked and checked."""
+
 Progress = Callable[["SolveProgress"], None]
 Cancelled = Callable[[], bool]
 
@@ -74,7 +77,7 @@ def solve(
     replicas = construct(instance, stop)
     report("first answer", len(replicas), None)
     search = Search(
-        deadline=started + budget.seconds,
+        deadline=started + budget.seconds * _SOLVER_SHARE,
         relative_gap=budget.relative_gap,
         seed=seed,
         stop=stop,
