@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fleet.inventory import Node, Pod, Toleration
+from fleet.inventory import Node, Pod, Toleration, UnitKind
 from fleet.readiness.finding import Evidence
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import of_controller, of_pod
@@ -72,10 +72,17 @@ def _sample(pods: tuple[Pod, ...]) -> Pod | None:
     return next((pod for pod in pods if pod.requests), None)
 
 
-def offers(node: Node, requests: dict[str, int]) -> bool:
-    """Whether the node hands out every resource asked for, in the number asked for, when empty."""
+def offers(subject: Subject, node: Node, requests: dict[str, int]) -> bool:
+    """Whether the node hands out every resource asked for, in the number asked for, when empty.
+
+    A resource that a DeviceClass maps is also met by the node's DRA devices."""
     units = {u.resource: u.allocatable for group in node.groups for u in group.units}
-    return all(units.get(resource, 0) >= number for resource, number in requests.items())
+    devices = sum(u.allocatable for group in node.groups for u in group.units_of(UnitKind.DRA))
+    return all(
+        units.get(resource, 0) >= number
+        or (resource in subject.mapped_resources and devices >= number)
+        for resource, number in requests.items()
+    )
 
 
 def selected(node: Node, selector: dict[str, str]) -> bool:

@@ -63,6 +63,16 @@ class Distributed:
     controller: Controller | None
 
     @property
+    def gpu_pods(self) -> int:
+        """Pods of the gang that take accelerators: a leader or head may take none."""
+        counts = [
+            -(-self.requests[resource] // number)
+            for resource, number in self.per_pod.items()
+            if number and resource in self.requests
+        ]
+        return max(counts, default=self.needed)
+
+    @property
     def held(self) -> bool:
         """Whether some gang machinery is responsible for it."""
         return self.gang is not None and self.gang.system in SYSTEM_NAMES
@@ -84,7 +94,9 @@ def distributed(subject: Subject) -> Iterator[Distributed]:
     """Every distributed workload once, by its object where there is one."""
     for controller in subject.controllers:
         if controller.gang_size is not None and controller.gang_size > 1:
-            yield _of_controller(subject, controller, controller.gang_size)
+            found = _of_controller(subject, controller, controller.gang_size)
+            if found.gpu_pods > 1:
+                yield found
     yield from _of_pods(subject)
 
 

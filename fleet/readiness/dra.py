@@ -150,7 +150,8 @@ def _has_dra(node: Node) -> bool:
 
 def _plugin_and_dra(node: Node) -> bool:
     plugin = any(
-        u.kind in (UnitKind.WHOLE, UnitKind.MIG, UnitKind.SHARE) and u.allocatable > 0
+        u.kind in (UnitKind.WHOLE, UnitKind.MIG, UnitKind.SHARE, UnitKind.VGPU)
+        and u.allocatable > 0
         for g in node.groups
         for u in g.units
     )

@@ -23,7 +23,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     used = {g.gang.system for g in gangs if g.held and g.gang is not None}
     if not systems:
         hidden = unreadable(subject)
-        if hidden:
+        if hidden and gangs:
             yield unknown(
                 CHECK,
                 QUESTION,
@@ -47,7 +47,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield not_applicable(
                 CHECK,
                 QUESTION,
-                "No gang scheduler, and no distributed workload that would need one",
+                "No distributed workload that would need a gang scheduler",
                 _native_words(subject),
             )
         return

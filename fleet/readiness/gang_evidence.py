@@ -71,7 +71,7 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
             source=_SOURCE,
         )
     known = pod_group(subject, gang.namespace, gang.gang)
-    if system == "native" and known is not None and known.minimum is None:
+    if system == "native" and known is not None and known.details.get("policy") == "basic":
         return Finding(
             CHECK,
             QUESTION,
@@ -118,7 +118,7 @@ def _loose(subject: Subject, gang: Distributed) -> Finding:
         for p in gang.pods
     ]
     words, snippet = remedy(subject, gang)
-    size = f"{gang.needed} pods of {requests_text(gang.per_pod)}"
+    size = f"{gang.gpu_pods} pods of {requests_text(gang.per_pod)}"
     return Finding(
         CHECK,
         QUESTION,

@@ -57,14 +57,6 @@ def room(nodes: Iterable[Node], per_pod: dict[str, int]) -> int:
     return total
 
 
-def gpu_pods(gang: Distributed) -> int:
-    """Pods of the gang that take accelerators: a leader may take none."""
-    counts = [
-        -(-gang.requests[r] // n) for r, n in gang.per_pod.items() if n and r in gang.requests
-    ]
-    return max(counts, default=gang.needed)
-
-
 def _missing_members(gang: Distributed) -> Finding | None:
     """A group whose controller makes fewer pods than the group waits for."""
     if gang.controller is not None or gang.minimum is None or gang.bound:
@@ -86,7 +78,8 @@ def _missing_members(gang: Distributed) -> Finding | None:
 
 
 def _judge(subject: Subject, gang: Distributed) -> Finding | None:
-    wanted = gpu_pods(gang)
+    # A gang that may start with fewer pods needs room for those only.
+    wanted = min(gang.gpu_pods, gang.minimum) if gang.held and gang.minimum else gang.gpu_pods
     nodes = subject.gpu_nodes
     have = room(nodes, gang.per_pod)
     each = requests_text(gang.per_pod)

@@ -82,7 +82,7 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
         QUESTION,
         Verdict.FAIL,
         f"{gang.name} has started in part",
-        f"{many_groups}{many(len(idle), 'pod')} hold GPUs and wait{since} for "
+        f"{many_groups}{many(len(idle), 'pod')} on GPUs waiting{since} for "
         f"{many(len(waiting), 'more pod')}" + (f" ({listed(reasons, 2)})." if reasons else "."),
         bounded(
             [of_pod(p, "spec.nodeName", p.node) for p in idle[:5]]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from fleet.inventory import Node, Pod, Taint
 from fleet.readiness.finding import Evidence, Finding, Verdict
-from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded, listed, many, not_applicable, of_node, of_pod
+from fleet.readiness.subject import Subject, wants_gpu
+from fleet.readiness.wording import bounded, listed, many, not_applicable, of_node, of_pod, share
 from fleet.tolerations import blocks, is_lifecycle, taint_text
 from fleet.units import gib_text
 
@@ -59,11 +59,7 @@ def _protecting(node: Node) -> tuple[Taint, ...]:
 
 def _kept_finding(kept: list[Node], total: int) -> Finding:
     keys = sorted({t.key for node in kept for t in _protecting(node)})
-    title = (
-        f"{len(kept)} of {many(total, 'GPU node')} carry a protecting taint"
-        if total > 1
-        else "The GPU node carries a protecting taint"
-    )
+    title = share(len(kept), total, "GPU node", "carries", "carry") + " a protecting taint"
     return Finding(
         CHECK,
         QUESTION,
@@ -81,8 +77,7 @@ def _strays(subject: Subject) -> dict[str, list[Pod]]:
     for pod in subject.inventory.pods:
         if (
             pod.node
-            and not pod.requests
-            and not pod.claims
+            and not wants_gpu(pod)
             and not pod.is_daemon
             and not pod.is_infrastructure
             and pod.state != "finished"
@@ -101,10 +96,10 @@ def _stray_finding(subject: Subject, nodes: list[Node], strays: dict[str, list[P
     return _finding(
         subject,
         Verdict.FAIL,
-        f"{len(nodes)} of {many(len(subject.gpu_nodes), 'GPU node')} carry no taint, and other "
-        "pods run there",
-        f"{many(len(pods), 'pod')} without a GPU run there and ask for {cpu:g} CPUs and "
-        f"{gib_text(memory)} of memory.",
+        share(len(nodes), len(subject.gpu_nodes), "GPU node", "carries", "carry")
+        + " no taint, and other pods run there",
+        f"{many(len(pods), 'pod')} without a GPU on them: {cpu:g} CPUs and "
+        f"{gib_text(memory)} of memory asked for.",
         nodes,
         evidence,
     )
@@ -115,11 +110,7 @@ def _bare_finding(subject: Subject, nodes: list[Node], total: int) -> Finding:
     detail = "No pod without a GPU runs there now, and nothing keeps one away."
     if soft:
         detail += f" {many(len(soft), 'node')} only prefer that (PreferNoSchedule)."
-    title = (
-        f"{len(nodes)} of {many(total, 'GPU node')} carry no taint"
-        if total > 1
-        else "The GPU node carries no taint"
-    )
+    title = share(len(nodes), total, "GPU node", "carries", "carry") + " no taint"
     evidence = [of_node(n, _FIELD, _taints(n)) for n in nodes]
     return _finding(subject, Verdict.WARN, title, detail, nodes, evidence)
 

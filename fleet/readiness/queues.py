@@ -19,12 +19,13 @@ class LocalQueue:
     name: str
     cluster_queue: str
     nominal: dict[str, int]  # by resource, summed over flavors; {} when not stated
+    cohort: str  # "" when it borrows from nobody
 
 
 def local_queues(subject: Subject) -> dict[str, tuple[LocalQueue, ...]]:
     """Kueue LocalQueues by namespace."""
-    nominal = {
-        o.name: _nominal(o.details)
+    cluster_queues = {
+        o.name: o.details
         for o in subject.inventory.gang_objects
         if o.kind == "ClusterQueue" and o.api_version.startswith("kueue.")
     }
@@ -32,14 +33,21 @@ def local_queues(subject: Subject) -> dict[str, tuple[LocalQueue, ...]]:
     for o in subject.inventory.gang_objects:
         if o.kind == "LocalQueue" and o.api_version.startswith("kueue."):
             target = o.details.get("clusterQueue", "")
+            details = cluster_queues.get(target, {})
             found[o.namespace].append(
-                LocalQueue(o.namespace, o.name, target, nominal.get(target, {}))
+                LocalQueue(
+                    namespace=o.namespace,
+                    name=o.name,
+                    cluster_queue=target,
+                    nominal=_nominal(details),
+                    cohort=details.get("cohort", ""),
+                )
             )
     return {namespace: tuple(queues) for namespace, queues in found.items()}
 
 
 def _nominal(details: dict[str, str]) -> dict[str, int]:
-    prefix = "nominalQuota "
+    prefix = "quota:"
     return {
         key.removeprefix(prefix): int(value)
         for key, value in details.items()

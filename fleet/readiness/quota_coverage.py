@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from fleet.inventory import Quota
+from fleet.inventory import Pod, Quota
 from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.readiness.queues import KUEUE_LABEL, LocalQueue, local_queues
 from fleet.readiness.quota_keys import (
@@ -20,11 +20,13 @@ from fleet.readiness.quota_keys import (
 )
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
+    bounded,
     bounded_findings,
     listed,
     many,
     not_applicable,
     of_object,
+    of_pod,
     requests_text,
     unknown,
 )
@@ -60,8 +62,9 @@ def demand(subject: Subject) -> dict[str, dict[str, int]]:
 
 def check(subject: Subject) -> Iterator[Finding]:
     wants = demand(subject)
+    yield from _beside_quotas(subject)
     if not wants:
-        yield not_applicable(CHECK, QUESTION, "No namespace asks for GPUs")
+        yield not_applicable(CHECK, QUESTION, "No namespace asks for whole GPUs or claims")
         return
     queues = local_queues(subject)
     resource = "resourcequotas"
@@ -206,6 +209,29 @@ def _remedy(
             f"{KUEUE_LABEL}, or set a quota:"
         )
     return words, "\n".join(lines) + "\n"
+
+
+def _beside_quotas(subject: Subject) -> Iterator[Finding]:
+    """Pods that take parts of boards by annotation: no quota key counts those."""
+    found: dict[str, list[Pod]] = defaultdict(list)
+    for pod in subject.work_pods:
+        if pod.gpu_fraction is not None and not pod.requests and not pod.claims:
+            found[pod.namespace].append(pod)
+    for namespace, pods in sorted(found.items()):
+        boards = sum(pod.gpu_fraction or 0 for pod in pods)
+        yield Finding(
+            CHECK,
+            QUESTION,
+            Verdict.WARN,
+            f"{namespace} takes parts of GPUs that no quota counts",
+            f"{many(len(pods), 'pod asks', 'pods ask')} by annotation for {boards:g} of a board in "
+            "all; requests.nvidia.com/gpu does not see them.",
+            bounded(
+                [of_pod(p, "annotation of the sharing system", f"{p.gpu_fraction:g}") for p in pods]
+            ),
+            "Limit the namespace in the sharing system's own queue.",
+            source=_SOURCE,
+        )
 
 
 def _oversold(subject: Subject) -> Iterator[Finding]:

@@ -123,9 +123,12 @@ def _kueue(subject: Subject, gang: Distributed) -> Iterator[Finding]:
     for resource, need in gang.requests.items():
         nominal = queue.nominal.get(resource)
         if nominal is not None and need > nominal:
+            borrows = bool(queue.cohort)
             yield _finding(
-                Verdict.FAIL,
-                f"{gang.name} can never be admitted whole",
+                Verdict.WARN if borrows else Verdict.FAIL,
+                f"{gang.name} must borrow to be admitted"
+                if borrows
+                else f"{gang.name} can never be admitted whole",
                 f"It needs {need} × {resource} at once; ClusterQueue {queue.cluster_queue} has "
                 f"{nominal}.",
                 (

@@ -65,21 +65,21 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _judge(subject: Subject, item: Work) -> Finding | None:
-    if any(offers(n, item.requests) and selected(n, item.node_selector) for n in subject.gpu_nodes):
+    if any(
+        offers(subject, n, item.requests) and selected(n, item.node_selector)
+        for n in subject.gpu_nodes
+    ):
         return None
     if item.running:
         return None  # it runs: offered through DRA, or by a node that is gone
     missing = [r for r in item.requests if not subject.offered.get(r)]
     if missing:
         near = get_close_matches(missing[0], subject.offered, n=1, cutoff=0.8)
-        mapped = {c.extended_resource for c in subject.inventory.device_classes}
-        if any(r in mapped for r in missing):
-            return None
         detail = f"No node offers {listed(missing)}."
         detail += f" The nearest name is {near[0]}." if near else ""
         remedy = "Ask for a resource that the nodes offer."
         snippet = f'resources:\n  limits:\n    {near[0]}: "1"\n' if near else ""
-    elif not any(offers(n, item.requests) for n in subject.gpu_nodes):
+    elif not any(offers(subject, n, item.requests) for n in subject.gpu_nodes):
         most = max(
             (
                 u.allocatable

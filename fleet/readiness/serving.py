@@ -89,7 +89,7 @@ def serving_containers(probes: tuple[ContainerProbes, ...]) -> tuple[ContainerPr
     """The GPU containers that answer requests: those with a port or a probe, else all of them.
 
     A worker of a group without ports and probes answers its leader only."""
-    gpu = tuple(p for p in probes if p.wants_gpu)
+    gpu = tuple(dict.fromkeys(p for p in probes if p.wants_gpu))
     answering = tuple(p for p in gpu if p.ports or p.startup or p.readiness or p.liveness)
     return answering or gpu
 

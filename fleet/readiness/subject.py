@@ -36,6 +36,14 @@ NOT_GPU_VENDORS = frozenset({"google", "aws"})
 """TPU and Neuron: accelerators, but no GPUs."""
 
 
+def wants_gpu(pod: Pod) -> bool:
+    """Whether the pod asks for an accelerator in any way: a resource, a claim, or a part of a
+    board by the annotations of a sharing system."""
+    return bool(
+        pod.requests or pod.claims or pod.gpu_fraction is not None or pod.gpu_memory_mib is not None
+    )
+
+
 @dataclass(frozen=True)
 class Subject:
     """The input of every check. ``today`` is an argument so that an answer can be repeated."""
@@ -61,7 +69,7 @@ class Subject:
         return tuple(
             pod
             for pod in self.inventory.pods
-            if (pod.requests or pod.claims)
+            if wants_gpu(pod)
             and pod.state != "finished"
             and not pod.is_daemon
             and not pod.is_infrastructure
@@ -78,6 +86,12 @@ class Subject:
             and controller.kind != "DaemonSet"
             and controller.namespace not in SYSTEM_NAMESPACES
         )
+
+    @cached_property
+    def mapped_resources(self) -> frozenset[str]:
+        """Extended resources that a DeviceClass maps to DRA devices."""
+        classes = self.inventory.device_classes
+        return frozenset(c.extended_resource for c in classes if c.extended_resource)
 
     @cached_property
     def pods_by_owner(self) -> dict[tuple[str, str, str], tuple[Pod, ...]]:

@@ -16,7 +16,9 @@ QUESTION = 1
 END_OF_LIFE_NEAR = timedelta(days=60)
 """A minor that leaves support within this time is a warning: time enough to plan an upgrade."""
 
-EXTENDED_SUPPORT = frozenset({"gke", "eks", "aks", "oke", "openshift"})
+EXTENDED_SUPPORT = frozenset(
+    {"gke", "eks", "aks", "oke", "ack", "tke", "iks", "openshift", "tanzu"}
+)
 """Providers that sell support beyond the upstream end of life."""
 
 _UPGRADE = {

@@ -23,6 +23,15 @@ def many(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {word}"
 
 
+def share(part: int, total: int, noun: str, verb: str, verbs: str) -> str:
+    """ "9 of 44 GPU nodes carry", "All 4 GPU nodes carry", "The GPU node carries"."""
+    if total == 1:
+        return f"The {noun} {verb}"
+    if part == total:
+        return f"All {total:,} {noun}s {verbs}"
+    return f"{part:,} of {total:,} {noun}s {verb if part == 1 else verbs}"
+
+
 def day_text(day: date) -> str:
     """ "28 June 2027"."""
     return f"{day.day} {day:%B %Y}"

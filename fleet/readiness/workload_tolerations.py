@@ -36,7 +36,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     good = 0
     for item in judged:
         candidates = [
-            n for n in nodes if offers(n, item.requests) and selected(n, item.node_selector)
+            n
+            for n in nodes
+            if offers(subject, n, item.requests) and selected(n, item.node_selector)
         ]
         if not candidates:
             continue  # not the taints' fault: see "request-offered"
@@ -78,7 +80,7 @@ def _shut_out(item: Work, candidates: list[Node]) -> Finding:
         QUESTION,
         Verdict.FAIL,
         f"{item.name} tolerates no node that has its GPUs",
-        f"{many(len(candidates), 'node')} offer what it asks for, and all are closed to it by "
+        f"{many(len(candidates), 'node offers', 'nodes offer')} what it asks for, closed to it by "
         f"{listed(taint_text(t) for t, _ in reasons.most_common())}.",
         bounded(evidence),
         f"Add the toleration to the pod template ({item.field}.tolerations):",

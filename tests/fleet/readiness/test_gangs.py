@@ -123,7 +123,7 @@ def test_queue_label_on_the_object_is_evidence() -> None:
 
 
 def test_basic_policy_of_a_native_group_is_a_warning() -> None:
-    objects = (group("scheduling.k8s.io/v1beta1", None),)
+    objects = (group("scheduling.k8s.io/v1beta1", None, details={"policy": "basic"}),)
     found = cluster(controllers=(held_by("native", None),), gang_objects=objects)
     (finding,) = answers(found, "gang-evidence")
     assert finding.title == "team-a/train is grouped, not held"
@@ -270,8 +270,10 @@ def test_gang_machinery_is_found_by_what_is_served(
 
 def test_forbidden_pod_groups_leave_the_machinery_unknown() -> None:
     hidden = reads(**{"podgroups.scheduling.volcano.sh": ReadStatus.FORBIDDEN})
-    assert verdicts(cluster(reads=hidden), "gang-api") == [Verdict.UNKNOWN]
+    found = cluster(controllers=(JOB,), reads=hidden)
+    assert verdicts(found, "gang-api") == [Verdict.UNKNOWN]
 
 
 def test_file_without_discovery_leaves_the_machinery_unknown() -> None:
-    assert verdicts(cluster(apis=None, reads=()), "gang-api") == [Verdict.UNKNOWN]
+    found = cluster(controllers=(JOB,), apis=None, reads=())
+    assert verdicts(found, "gang-api") == [Verdict.UNKNOWN]

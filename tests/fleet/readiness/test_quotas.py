@@ -115,7 +115,7 @@ def local_queue(nominal: str = "8") -> tuple[GangObject, ...]:
             None,
             (),
             {},
-            {"nominalQuota nvidia.com/gpu": nominal},
+            {"quota:nvidia.com/gpu": nominal},
         ),
         GangObject(version, "LocalQueue", "team-a", "queue", None, (), {}, {"clusterQueue": "cq"}),
     )
@@ -142,6 +142,12 @@ def test_claims_need_a_device_class_key() -> None:
     assert key in finding.snippet
     covered = cluster(pods=(claiming,), quotas=(quota({key: "4"}),))
     assert verdicts(covered, "quota-coverage") == [Verdict.PASS]
+
+
+def test_parts_of_boards_by_annotation_are_outside_of_every_quota() -> None:
+    sharing = pod("a", 0, gpu_fraction=0.5)
+    found = cluster(pods=(sharing,), quotas=(quota({GPU: "4"}),))
+    assert verdicts(found, "quota-coverage") == [Verdict.WARN, Verdict.NOT_APPLICABLE]
 
 
 def test_quotas_far_above_the_cluster_are_a_warning() -> None:

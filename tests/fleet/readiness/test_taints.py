@@ -103,7 +103,7 @@ def test_tainted_and_bare_nodes_are_counted_apart() -> None:
     nodes = (gpu_node("a", taints=(GPU,)), gpu_node("b"), gpu_node("c"))
     bare, kept = answers(cluster(nodes=nodes), "gpu-taint")
     assert bare.title == "2 of 3 GPU nodes carry no taint"
-    assert kept.title == "1 of 3 GPU nodes carry a protecting taint"
+    assert kept.title == "1 of 3 GPU nodes carries a protecting taint"
     assert {e.node for e in bare.evidence} == {"b", "c"}
 
 
@@ -225,9 +225,19 @@ def test_node_that_offers_nothing_fails() -> None:
 
 def test_withdrawn_gpu_is_a_warning() -> None:
     found = cluster(nodes=(gpu_node(allocatable=7),))
-    (finding,) = answers(found, "devices-advertised")
+    assert verdicts(found, "devices-advertised") == [Verdict.PASS]
+    (finding,) = answers(found, "devices-usable")
     assert finding.verdict is Verdict.WARN
     assert finding.title.startswith("1 GPU withdrawn")
+
+
+def test_node_that_went_down_is_a_warning_and_not_a_start() -> None:
+    down = gpu_node(
+        ready=False, schedulable=False, not_schedulable_reason="NotReady", taints=(STARTING,)
+    )
+    (finding,) = answers(cluster(nodes=(down,)), "devices-usable")
+    assert finding.verdict is Verdict.WARN
+    assert finding.evidence[0].value == "NotReady"
 
 
 def test_node_still_starting_is_not_judged() -> None:

@@ -1,0 +1,62 @@
+"""Can all GPUs of the fleet be used: boards not withdrawn as sick, nodes that take pods?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.inventory import Node
+from fleet.readiness.devices_advertised import counts, gpu_groups, offers_any
+from fleet.readiness.finding import Finding, Verdict
+from fleet.readiness.subject import Subject
+from fleet.readiness.wording import bounded, many, not_applicable, of_node, share
+
+CHECK = "devices-usable"
+QUESTION = 2
+
+_SOURCE = "kubelet device manager: capacity counts all devices, allocatable the healthy ones"
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    offering = [n for n in subject.gpu_nodes if offers_any(n)]
+    if not offering:
+        yield not_applicable(CHECK, QUESTION, "No GPU node offers a GPU")
+        return
+    sick = [n for n in offering if _withdrawn(n)]
+    away = [n for n in offering if not n.schedulable]
+    if sick:
+        boards = sum(_withdrawn(n) for n in sick)
+        yield Finding(
+            CHECK,
+            QUESTION,
+            Verdict.WARN,
+            f"{many(boards, 'GPU')} withdrawn as unhealthy on {many(len(sick), 'node')}",
+            "The device plugin reports them and does not hand them out.",
+            bounded([of_node(n, "status.allocatable", counts(n)) for n in sick]),
+            "See the kernel log for XID errors, drain the node, and reset or replace the board:",
+            "".join(f"kubectl drain {n.name} --ignore-daemonsets\n" for n in sick[:3]),
+            source=_SOURCE,
+        )
+    if away:
+        yield Finding(
+            CHECK,
+            QUESTION,
+            Verdict.WARN,
+            share(len(away), len(subject.gpu_nodes), "GPU node", "takes", "take") + " no pods",
+            "Their GPUs are there and cannot be used.",
+            bounded([of_node(n, "schedulable", n.not_schedulable_reason) for n in away]),
+            "Bring these nodes back (kubectl uncordon for a cordoned one), or replace them.",
+            source=_SOURCE,
+        )
+    if not (sick or away):
+        yield Finding(
+            CHECK,
+            QUESTION,
+            Verdict.PASS,
+            "All GPUs that are offered can be used",
+            f"{many(len(offering), 'node')}: no board withdrawn, no node cordoned or down.",
+            source=_SOURCE,
+        )
+
+
+def _withdrawn(node: Node) -> int:
+    return sum(group.unhealthy or 0 for group in gpu_groups(node))
