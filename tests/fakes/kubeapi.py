@@ -79,15 +79,16 @@ def redirect(location: str, code: int = 302) -> Step:
     return step
 
 
-def cut_after(count: int, *, promised: int = 100_000) -> Step:
+def cut_after(count: int, *, promised: int = 100_000, body: bytes = b"") -> Step:
     """Promise a body, send the first `count` bytes of one and close the connection."""
+    body = body or list_body("NodeList", [{}] * count)
 
     def step(handler: _Handler, _: Request) -> None:
         handler.send_response(200)
         handler.send_header("Content-Type", "application/json")
         handler.send_header("Content-Length", str(promised))
         handler.end_headers()
-        handler.wfile.write(list_body("NodeList", [{}] * count)[:count])
+        handler.wfile.write(body[:count])
         handler.close_connection = True
 
     return step

@@ -255,6 +255,7 @@ DEEP = b'{"kind":"NodeList","items":' + b"[" * 200_000
 BROKEN: dict[str, Step] = {
     "cut in the middle": cut_after(200),
     "cut at once": cut_after(0),
+    "shorter than promised, though valid": cut_after(1000, body=list_body("NodeList", [])),
     "wrong length": raw(list_body("NodeList", [])[:-4]),
     "a login page": raw(b"<!doctype html><title>Log in</title>", "text/html"),
     "nothing": raw(b""),
