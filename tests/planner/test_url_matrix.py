@@ -28,12 +28,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from planner.accounts.models import Team, User
-from tests.planner.matrix import MARKER, Entry, Row
+from tests.planner.matrix import MARKER, NOT_ALLOWED, Entry, Row
 
 _files = [
     import_module(f"tests.planner.{path.stem}")
@@ -99,3 +100,41 @@ def test_each_person_gets_the_status_of_the_matrix(
         if kind == "stranger":
             assert MARKER.encode() not in body
     assert Row(**got) == expected
+
+
+READ_BY_ADMIN = sorted(name for name, entry in ENTRIES.items() if entry.get.admin == 200)
+POSTED = sorted(name for name, entry in ENTRIES.items() if entry.post.admin != NOT_ALLOWED.admin)
+_WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER")
+
+
+@pytest.mark.parametrize("name", READ_BY_ADMIN)
+def test_a_get_writes_nothing(
+    name: str, world: dict[str, Any], ada: User, client_for: Callable[..., Client]
+) -> None:
+    entry = ENTRIES[name]
+    client = client_for(ada)
+    with CaptureQueriesContext(connection) as queries:
+        client.get(reverse(name, args=entry.args(world)) + f"?{entry.query}")
+    written = [
+        query["sql"]
+        for query in queries
+        if query["sql"].startswith(_WRITES) and "django_session" not in query["sql"]
+    ]
+    assert written == []
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "htmx"])
+@pytest.mark.parametrize("name", POSTED)
+def test_a_post_without_its_token_is_refused(
+    name: str,
+    headers: dict[str, str],
+    world: dict[str, Any],
+    ada: User,
+    client_for: Callable[..., Client],
+) -> None:
+    entry = ENTRIES[name]
+    client = client_for(ada, enforce_csrf_checks=True)
+    address = reverse(name, args=entry.args(world))
+    response = client.post(address, entry.data(world), headers=headers)
+    assert response.status_code == 403
+    assert "too old" in response.content.decode()
