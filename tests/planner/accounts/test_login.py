@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from planner.accounts import services, throttle
-from planner.accounts.models import LoginFailure, User
+from planner.accounts.models import LoginFailure, Role, User
 from tests.planner.people import PASSWORD
 
 LOGIN = "/account/login/"
@@ -90,9 +90,7 @@ def test_an_inactive_user_cannot_log_in(vic: User) -> None:
     assert _try(Client(), "vic", PASSWORD) == 422
 
 
-@pytest.mark.parametrize(
-    "name", ["x" * 5000, "a\0b", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16")]
-)
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "\U0001f600", "\u202egnp"])
 def test_odd_names_get_a_message_and_no_fault(name: str, db: None) -> None:
     assert _try(Client(), name, "wrong") == 422
 
@@ -112,9 +110,7 @@ def test_a_one_time_password_has_to_be_changed_first(
     ada: User, client_for: Callable[..., Client]
 ) -> None:
     team = ada.memberships.get().team
-    member, password = services.add_member(
-        team=team, username="zoe", role=ada.memberships.get().role, by=ada
-    )
+    member, password = services.add_member(team=team, username="zoe", role=Role.PLANNER, by=ada)
     client = client_for(member.user)
     assert client.get("/account/members/").headers["Location"] == "/account/profile/"
     assert client.get("/account/profile/").status_code == 200
