@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from itertools import pairwise
+from traceback import TracebackException
 
 import pytest
 
@@ -290,6 +291,21 @@ def test_an_answer_that_is_not_a_whole_list_ends_the_sync(fake: FakeKubeApi, nam
 def test_no_page_before_a_broken_one_survives(fake: FakeKubeApi, name: str) -> None:
     fake.script(NODES, page("NodeList", [{"metadata": {"name": "half"}}], "2"), BROKEN[name])
     assert failure(fake).code is Reason.MALFORMED
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_no_traceback_of_a_failure_holds_the_token_not_even_among_its_locals(name: str) -> None:
+    with FakeKubeApi(token="CANARY-TOKEN") as server:
+        server.add(NODES, "NodeList", [])
+        server.add(PODS, "PodList", [])
+        server.script(NODES, BROKEN[name])
+        error = failure(server)
+    told = TracebackException.from_exception(error, capture_locals=True)
+    ours = [frame for frame in told.stack if "/fleet/kubernetes/" in frame.filename]
+    inside = [frame for frame in ours if "/tests/" not in frame.filename]
+    assert len(inside) > 3
+    assert "CANARY" not in "".join(str(frame.locals) for frame in inside) + str(error)
+    assert "CANARY" not in str(error.__context__)
 
 
 def test_an_empty_list_may_say_null(fake: FakeKubeApi) -> None:
