@@ -114,7 +114,7 @@ def cost_per_workload(
             names,
             [float(parts.get(model, 0)) for _name, parts in priced],
             [
-                f"{name}: {_amount(parts.get(model, Decimal(0)))} {unit} ({model})"
+                f"{name}: {_amount(parts.get(model, Decimal(0)))} {unit} ({label(model)})"
                 for name, (_name, parts) in zip(names, priced, strict=True)
             ],
         )
