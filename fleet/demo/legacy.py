@@ -1,26 +1,26 @@
 """``demo-legacy-osaka``: T4 and V100 on Kubernetes 1.30, long out of support.
 
-No taints, no quotas, kubelets of two minors, ports instead of readiness checks: what a cluster
-looks like that grew for years and that nobody dares to touch.
+No managed service, no taints, no quotas, kubelets of two minors, open ports in the place of
+readiness checks: a cluster that grew for years and that nobody dares to touch.
 """
 
 from __future__ import annotations
 
-from fleet.demo.builder import CORE_APIS, GPU, ClusterBuilder, Json, Machine, Template
+from fleet.demo.builder import ClusterBuilder
+from fleet.demo.shapes import CORE_APIS, GPU, Json, Machine, Template
 
 _CPU = Machine("m5.2xlarge", 8, 32)
 _T4 = Machine("g4dn.xlarge", 4, 16, 1, "Tesla-T4", 15360, "turing")
 _V100 = Machine("p3.8xlarge", 32, 244, 4, "Tesla-V100-SXM2-16GB", 16160, "volta")
 _V100X8 = Machine("p3.16xlarge", 64, 488, 8, "Tesla-V100-SXM2-16GB", 16160, "volta")
 _ZONES = ("ap-northeast-3a", "ap-northeast-3b")
-_OLD = "v1.29.15-eks-55b3d10"
+_OLD = "v1.29.15"
 
 
 def legacy() -> ClusterBuilder:
     """The cluster, the same on every call."""
     cluster = ClusterBuilder(
-        "demo-legacy-osaka", "ap-northeast-3", "v1.30.14-eks-931bdca", "v1.30.14-eks-931bdca",
-        seed=37,
+        "demo-legacy-osaka", "ap-northeast-3", "v1.30.14", "v1.30.14", seed=37
     )  # fmt: skip
     cluster.apis = dict(CORE_APIS)
     cluster.namespaces("default", "kube-system", "ocr", "recommend", "lab")
@@ -62,7 +62,7 @@ def _workloads(cluster: ClusterBuilder) -> None:
         cluster.pod(
             "recommend", f"{name}-x{index}k9q", train, ("Job", name), age_h=11, labels=labels
         )
-    notebook = Template("v100", 4, 30, {GPU: 1}, ports=(8888,))
+    notebook = Template("v100", 4, 30, {GPU: 1})
     for person in ("kenji", "naoko", "shun"):
         name = f"notebook-{person}"
         body = {"spec": {"replicas": 1, "template": notebook.template()}}

@@ -8,14 +8,15 @@ one H100 node is cordoned.
 
 from __future__ import annotations
 
-from fleet.demo.builder import (
+from fleet.demo.builder import ClusterBuilder
+from fleet.demo.shapes import (
     CORE_APIS,
     GPU,
     GPU_TOLERATION,
-    ClusterBuilder,
     Json,
     Machine,
     Template,
+    good_probes,
     http_probe,
 )
 
@@ -25,12 +26,6 @@ _A100 = Machine("p4d.24xlarge", 96, 1152, 8, "NVIDIA-A100-SXM4-40GB", 40960, "am
 _H100 = Machine("p5.48xlarge", 192, 2048, 8, "NVIDIA-H100-80GB-HBM3", 81559, "hopper")
 _TAINT: Json = {"key": GPU, "value": "present", "effect": "NoSchedule"}
 _ZONES = ("ap-northeast-1a", "ap-northeast-1c", "ap-northeast-1d")
-
-_GOOD_PROBES: Json = {
-    "startupProbe": http_probe(periodSeconds=10, failureThreshold=60),
-    "readinessProbe": http_probe(periodSeconds=5, timeoutSeconds=5, failureThreshold=3),
-    "livenessProbe": http_probe(periodSeconds=10, timeoutSeconds=5, failureThreshold=3),
-}
 
 
 def production() -> ClusterBuilder:
@@ -92,7 +87,7 @@ def _nodes(cluster: ClusterBuilder) -> None:
 
 def _services(cluster: ClusterBuilder) -> None:
     embedding = Template(
-        "gpu-t4", 4, 12, {GPU: 1}, probes=_GOOD_PROBES, ports=(8080,), load_s=45,
+        "gpu-t4", 4, 12, {GPU: 1}, probes=good_probes(45, 8080), ports=(8080,), load_s=45,
         priority_class="production-high", priority=100_000,
     )  # fmt: skip
     # CPU jobs without a GPU land on the untainted pool and eat the cores beside the cards.
@@ -100,35 +95,36 @@ def _services(cluster: ClusterBuilder) -> None:
     crowded = [f"t4-{index:02}" for index in (10, 11, 12) for _ in range(4)]
     cluster.deployment("data-prep", "tokenise", 14, stray, nodes=crowded)
     cluster.deployment("search", "embed-bge-m3", 20, embedding)
-    missing = {k: v for k, v in _GOOD_PROBES.items() if k != "readinessProbe"}
+    missing = {k: v for k, v in good_probes(40, 8080).items() if k != "readinessProbe"}
     reranker = Template("gpu-t4", 4, 12, {GPU: 1}, probes=missing, ports=(8080,), load_s=40)
     cluster.deployment("search", "rerank-bge", 12, reranker)
-    speech = Template("gpu-t4", 6, 16, {GPU: 1}, probes=_GOOD_PROBES, ports=(9000,), load_s=60)
+    speech = Template(
+        "gpu-t4", 6, 16, {GPU: 1}, probes=good_probes(60, 9000), ports=(9000,), load_s=60
+    )
     cluster.deployment("vision", "speech-to-text", 6, speech)
 
-    def on(pool: str, cpu: float, memory: float, gpus: int, load_s: int, probes: Json) -> Template:
+    def on(pool: str, cpu: float, memory: float, gpus: int, load_s: int) -> Template:
         return Template(
-            pool, cpu, memory, {GPU: gpus}, (GPU_TOLERATION,), probes, (8000,), load_s,
+            pool, cpu, memory, {GPU: gpus}, (GPU_TOLERATION,), good_probes(load_s), (8000,), load_s,
             priority_class="production-high", priority=100_000,
         )  # fmt: skip
 
     # One memory-hungry ranking service takes a node's memory and leaves five cards without any.
-    hungry = on("gpu-a100", 20, 1100, 3, 120, _GOOD_PROBES)
+    hungry = on("gpu-a100", 20, 1100, 3, 120)
     cluster.deployment("search", "rank-features", 1, hungry, nodes=["a100-06"])
-    cluster.deployment("llm", "chat-8b", 26, on("gpu-a100", 8, 64, 1, 130, _GOOD_PROBES))
+    cluster.deployment("llm", "chat-8b", 26, on("gpu-a100", 8, 64, 1, 130))
     # 30 x 10 s to start, and about 400 s to load: it was lucky so far and will be killed one day.
-    short: Json = _GOOD_PROBES | {
-        "startupProbe": http_probe(periodSeconds=10, failureThreshold=30),
-    }
-    cluster.deployment(
-        "llm", "chat-70b", 10, on("gpu-h100", 24, 240, 4, 400, short), deadline_s=600
-    )
-    cluster.deployment("llm", "code-32b", 6, on("gpu-h100", 16, 160, 2, 210, _GOOD_PROBES))
-    cluster.deployment("vision", "detect-large", 7, on("gpu-a100", 12, 96, 2, 90, _GOOD_PROBES))
+    chat = on("gpu-h100", 24, 240, 4, 400)
+    chat.probes["startupProbe"] = http_probe(periodSeconds=10, failureThreshold=30)
+    cluster.deployment("llm", "chat-70b", 10, chat, deadline_s=600)
+    cluster.deployment("llm", "code-32b", 6, on("gpu-h100", 16, 160, 2, 210))
+    cluster.deployment("vision", "detect-large", 7, on("gpu-a100", 12, 96, 2, 90))
 
 
 def _research(cluster: ClusterBuilder) -> None:
-    notebook = Template("gpu-a100", 8, 64, {GPU: 1}, (GPU_TOLERATION,), ports=(8888,))
+    notebook = Template(
+        "gpu-a100", 8, 64, {GPU: 1}, (GPU_TOLERATION,), good_probes(30, 8888), (8888,)
+    )
     for person in ("aoi", "haruto", "mei", "ren", "sora", "yui"):
         name = f"notebook-{person}"
         spec = {"replicas": 1, "template": notebook.template()}

@@ -6,16 +6,8 @@ topology. Racks are Google's sub-blocks. The NVLink clique labels are made up li
 
 from __future__ import annotations
 
-from fleet.demo.builder import (
-    CORE_APIS,
-    GPU,
-    GPU_TOLERATION,
-    ClusterBuilder,
-    Json,
-    Machine,
-    Template,
-    http_probe,
-)
+from fleet.demo.builder import ClusterBuilder
+from fleet.demo.shapes import CORE_APIS, GPU, GPU_TOLERATION, Json, Machine, Template, good_probes
 
 _CPU = Machine("n2-standard-32", 32, 128)
 _H100 = Machine("a3-highgpu-8g", 208, 1872, 8, "NVIDIA-H100-80GB-HBM3", 81559, "hopper")
@@ -61,7 +53,7 @@ def training() -> ClusterBuilder:
     cluster.daemon_set("kube-system", "kube-proxy", small, cluster.names())
     for namespace, resource, hard in (
         ("pretraining", GPU, 192),
-        ("alignment", GPU, 96),
+        ("alignment", GPU, 128),
         ("students", _SMALL, 28),
         ("students", _HALF, 8),
     ):
@@ -213,16 +205,17 @@ def _jobs(cluster: ClusterBuilder) -> None:
     _job_set(cluster, "alignment", "sft-70b", 6, normal, age_h=18)
     _job_set(cluster, "alignment", "dpo-32b", 4, normal, age_h=9)
     _job_set(cluster, "alignment", "reward-13b", 2, normal, age_h=5)
-    evaluate = Template("gpu-mig", 12, 96, {GPU: 1}, (GPU_TOLERATION,), load_s=60)
+    evaluate = Template(
+        "gpu-mig", 12, 96, {GPU: 1}, (GPU_TOLERATION,), good_probes(60), (8000,), 60
+    )
     cluster.deployment("alignment", "evaluator", 11, evaluate)
 
 
 def _cut(cluster: ClusterBuilder) -> None:
-    ready: Json = {"readinessProbe": http_probe("/api", 8888, periodSeconds=10)}
-
     def notebook(resource: str, cpu: float, memory: float) -> Template:
         return Template(
-            "gpu-mig", cpu, memory, {resource: 1}, (GPU_TOLERATION,), ready, (8888,), 25,
+            "gpu-mig", cpu, memory, {resource: 1}, (GPU_TOLERATION,),
+            good_probes(25, 8888), (8888,), 25,
             priority_class="interactive", priority=80_000,
         )  # fmt: skip
 
