@@ -49,6 +49,7 @@ class Question:
     title: str
     verdict: str
     lines: list[FindingLine]
+    not_applicable: list[Finding]
 
 
 def _worst(findings: Sequence[Finding]) -> Verdict:
@@ -62,8 +63,9 @@ def of_cluster(cluster: Cluster) -> dict[str, Any]:
     questions = []
     for number, title in QUESTIONS.items():
         mine = [f for f in findings if f.question == number]
-        lines = [FindingLine(f, evidence_lines(cluster, f)) for f in mine]
-        questions.append(Question(number, title, str(_worst(mine)), lines))
+        apart = [f for f in mine if f.verdict == Verdict.NOT_APPLICABLE]
+        lines = [FindingLine(f, evidence_lines(cluster, f)) for f in mine if f not in apart]
+        questions.append(Question(number, title, str(_worst(mine)), lines, apart))
     questions.sort(key=lambda q: (ORDER.index(Verdict(q.verdict)), q.number))
     return cluster_head(cluster, "readiness") | {
         "questions": questions if snapshot else [],

@@ -25,7 +25,7 @@ def csv_response(name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]
 
 def table_rows(table: Any) -> Table:
     """Header and rows of a django-tables2 table, by column names: stable in every language."""
-    names = [column.name for column in table.columns]
+    names = [column.name for column in table.columns.iterall()]
     values = table.as_values()
     next(values)  # the translated header
     return names, values

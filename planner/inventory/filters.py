@@ -23,10 +23,11 @@ STATES = (
     ("unknown", _("Use unknown")),
     ("problems", _("Has odd values")),
 )
+MOST_LEVELS = 8
 _DOMAIN = re.compile(r"(?P<level>[a-z0-9-]{1,60}):(?P<value>[^\0]{1,253})")
 
 
-class NodeFilter(django_filters.FilterSet):
+class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no types
     """Filters by what the columns show; choices are those of the nodes at hand."""
 
     q = django_filters.CharFilter(
@@ -58,7 +59,10 @@ class NodeFilter(django_filters.FilterSet):
         empty_label=_("GPU nodes"),
     )
     domain = django_filters.CharFilter(
-        method="filter_domain", label=_("Topology domain"), max_length=320, widget=forms.HiddenInput
+        method="filter_domain",
+        label=_("Topology domain"),
+        max_length=1000,
+        widget=forms.HiddenInput,
     )
 
     class Meta:
@@ -79,7 +83,7 @@ class NodeFilter(django_filters.FilterSet):
             ]
 
     def filter_queryset(self, queryset: QuerySet[NodeRow]) -> QuerySet[NodeRow]:
-        filtered = super().filter_queryset(queryset)
+        filtered: QuerySet[NodeRow] = super().filter_queryset(queryset)
         if not self.form.cleaned_data.get("kind"):
             filtered = filtered.filter(is_gpu_node=True)
         return filtered
@@ -113,8 +117,12 @@ class NodeFilter(django_filters.FilterSet):
         return queryset.filter(conditions[value])
 
     def filter_domain(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
-        domain = _DOMAIN.fullmatch(value)
-        if domain is None:
-            return queryset.none()
-        level = KeyTextTransform(domain["level"], F("topology"))
-        return queryset.alias(_domain=level).filter(_domain=domain["value"])
+        """ "block:a/rack:1": every level of the path must match."""
+        for number, part in enumerate(value.split("/")):
+            domain = _DOMAIN.fullmatch(part)
+            if domain is None or number >= MOST_LEVELS:
+                return queryset.none()
+            alias = f"_level_{number}"
+            level = KeyTextTransform(domain["level"], F("topology"))
+            queryset = queryset.alias(**{alias: level}).filter(**{alias: domain["value"]})
+        return queryset

@@ -55,7 +55,7 @@ class WriteOnlyTextarea(forms.Textarea):
         return super().get_context(name, None, attrs)
 
 
-def sources_of(uploads: Sequence[UploadedFile]) -> list[Source]:
+def sources_of(uploads: Sequence[UploadedFile[Any]]) -> list[Source]:
     """Uploads as the reader takes them. Each keeps its name, for messages only."""
     return [Source(upload.name or _("file without a name"), upload.read()) for upload in uploads]
 
@@ -95,14 +95,14 @@ class ClusterForm(forms.Form):
 
 
 class FilesForm(ClusterForm):
-    files = FilesField(
+    files = FilesField(  # type: ignore[assignment]  # a field, not BaseForm.files
         label=gettext_lazy("Files from kubectl"),
         help_text=gettext_lazy("JSON or YAML, also packed with gzip; several files at once."),
     )
 
 
 class ImportForm(forms.Form):
-    files = FilesField(
+    files = FilesField(  # type: ignore[assignment]  # a field, not BaseForm.files
         label=gettext_lazy("Newer files from kubectl"),
         help_text=gettext_lazy("All files of one export together; they become one snapshot."),
     )
@@ -219,7 +219,8 @@ class EditForm(ClusterForm):
             "description": cluster.description,
             "version": cluster.version,
         }
-        super().__init__(*args, initial=initial, **kwargs)
+        kwargs["initial"] = initial
+        super().__init__(*args, **kwargs)
         self.access: ClusterAccess | None = None
         self._cluster = cluster
         if cluster.is_live:

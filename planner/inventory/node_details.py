@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,18 +69,23 @@ def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
         "groups": [_group(node, group) for group in node.groups],
         "measures": _measures(node),
         "taints": [taint_text(taint) for taint in node.taints],
-        "levels": [
-            (
-                level,
-                node_list_url(cluster=cluster.name, domain=f"{level.name}:{level.value}")
-                if level.value is not None
-                else "",
-            )
-            for level in node.topology
-        ],
+        "levels": _levels(cluster, node),
         "pods": [_pod(pod) for pod in pods[:MOST_PODS]],
         "pool_url": node_list_url(cluster=cluster.name, pool=row.pool),
     }
+
+
+def _levels(cluster: Cluster, node: fi.Node) -> list[tuple[fi.TopologyLevel, str]]:
+    """Each level with the address of the nodes that share it; "" where the label is missing."""
+    levels = []
+    path: list[str] = []
+    for level in node.topology:
+        if level.value is None:
+            levels.append((level, ""))
+            continue
+        path.append(f"{level.name}:{level.value}")
+        levels.append((level, node_list_url(cluster=cluster.name, domain="/".join(path))))
+    return levels
 
 
 def _group(node: fi.Node, group: fi.DeviceGroup) -> GroupLine:
@@ -103,20 +109,15 @@ def _group(node: fi.Node, group: fi.DeviceGroup) -> GroupLine:
 
 
 def _measures(node: fi.Node) -> list[Measure]:
-    cpu_free = max(0, node.cpu_allocatable - node.cpu_requested)
-    memory_free = max(0, node.memory_allocatable_mib - node.memory_requested_mib)
-    pods_free = max(0, node.pods_allocatable - node.pods_count)
     return [
-        Measure(_("CPU"), *(f"{n / 1000:g}" for n in (node.cpu_allocatable, node.cpu_requested)),
-                f"{cpu_free / 1000:g}"),
-        Measure(
-            _("Memory"),
-            gib_text(node.memory_allocatable_mib),
-            gib_text(node.memory_requested_mib),
-            gib_text(memory_free),
-        ),
-        Measure(_("Pods"), str(node.pods_allocatable), str(node.pods_count), str(pods_free)),
-    ]  # fmt: skip
+        _measure(_("CPU"), node.cpu_allocatable, node.cpu_requested, lambda n: f"{n / 1000:g}"),
+        _measure(_("Memory"), node.memory_allocatable_mib, node.memory_requested_mib, gib_text),
+        _measure(_("Pods"), node.pods_allocatable, node.pods_count, str),
+    ]
+
+
+def _measure(label: str, allocatable: int, taken: int, text: Callable[[int], str]) -> Measure:
+    return Measure(label, text(allocatable), text(taken), text(max(0, allocatable - taken)))
 
 
 def _pod(row: PodRow) -> PodLine:

@@ -182,6 +182,7 @@ NODE_COLUMNS = (
     "zone",
     "gpu_model",
     "sharing",
+    "is_gpu_node",
     "schedulable",
     "not_schedulable_reason",
     "physical",
@@ -252,6 +253,11 @@ class ReadLine:
     count: int
     detail: str
     seconds: float
+
+    @property
+    def is_absent(self) -> bool:
+        """Nothing was there to be read: not installed, or not among the files."""
+        return self.status in ("not-served", "not-in-file")
 
 
 _READ_VERDICTS = {

@@ -15,7 +15,7 @@ _SECOND = {"th": {"class": "secondary"}, "td": {"class": "secondary"}}
 _SECOND_NUMBER = {"th": {"class": "num secondary"}, "td": {"class": "num secondary"}}
 
 
-class CountColumn(tables.Column):
+class CountColumn(tables.Column):  # type: ignore[misc]  # ships no types
     """A count; unknown is a word of its own, sorts last, and is an empty cell in CSV."""
 
     def __init__(self, *args: Any, secondary: bool = False, **kwargs: Any) -> None:
@@ -28,27 +28,36 @@ class CountColumn(tables.Column):
         return queryset.order_by(way, "snapshot__cluster__name", "name"), True
 
 
-class NodeTable(tables.Table):
+class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
     """Nodes with their GPUs: physical, schedulable, requested and free kept apart."""
 
     name = tables.TemplateColumn(
-        "{% load i18n %}<a href=\"{% url 'inventory:node-detail' record.snapshot.cluster.uuid"
-        ' record.name %}">{{ record.name }}</a>',
+        template_name="inventory/node_name.html",
         verbose_name=_("Node"),
         attrs={"td": {"class": "name"}},
+        extra_context={"with_cluster": True},
     )
     cluster = tables.TemplateColumn(
         "<a href=\"{% url 'inventory:cluster-detail' record.snapshot.cluster.uuid %}\">"
         "{{ record.snapshot.cluster.name }}</a>",
         verbose_name=_("Cluster"),
         order_by=("snapshot__cluster__name", "name"),
+        attrs=_SECOND,
     )
-    gpu_model = tables.Column(verbose_name=_("GPU model"), order_by=("gpu_model", "name"))
+    gpu_model = tables.TemplateColumn(
+        template_name="inventory/node_model.html",
+        verbose_name=_("GPU model"),
+        order_by=("gpu_model", "name"),
+    )
     squares = tables.TemplateColumn(
         template_name="inventory/node_squares.html", verbose_name=_("GPUs"), orderable=False
     )
-    sharing = tables.Column(verbose_name=_("Sharing"), attrs=_SECOND)
-    pool = tables.Column(verbose_name=_("Node pool"), attrs=_SECOND, order_by=("pool", "name"))
+    pool = tables.TemplateColumn(
+        template_name="inventory/node_pool.html",
+        verbose_name=_("Node pool"),
+        attrs=_SECOND,
+        order_by=("pool", "name"),
+    )
     state = tables.TemplateColumn(
         template_name="inventory/node_state.html",
         verbose_name=_("Takes pods"),
@@ -59,21 +68,29 @@ class NodeTable(tables.Table):
     requested = CountColumn(verbose_name=_("Requested"), secondary=True)
     free = CountColumn(verbose_name=_("Free"))
     stranded = CountColumn(verbose_name=_("Stranded"), secondary=True)
-    instance_type = tables.Column(verbose_name=_("Instance type"), attrs=_SECOND)
-    zone = tables.Column(verbose_name=_("Zone"), attrs=_SECOND)
+    # Shown beneath model and pool; columns of their own in CSV.
+    sharing = tables.Column(visible=False)
+    instance_type = tables.Column(visible=False)
+    zone = tables.Column(visible=False)
 
     class Meta:
         model = NodeRow
         fields = ()
         order_by = ("cluster",)
         empty_text = _("No node matches these filters.")
-        attrs = {"class": "table"}
+        attrs = {"class": "table table-snug"}
 
     def value_name(self, record: NodeRow) -> str:
         return record.name
 
     def value_cluster(self, record: NodeRow) -> str:
         return record.snapshot.cluster.name
+
+    def value_gpu_model(self, record: NodeRow) -> str:
+        return record.gpu_model
+
+    def value_pool(self, record: NodeRow) -> str:
+        return record.pool
 
     def value_squares(self, record: NodeRow) -> str:
         return record.squares
@@ -88,3 +105,9 @@ class ClusterNodeTable(NodeTable):
     class Meta(NodeTable.Meta):
         exclude = ("cluster",)
         order_by = ("name",)
+
+    name = tables.TemplateColumn(
+        template_name="inventory/node_name.html",
+        verbose_name=_("Node"),
+        attrs={"td": {"class": "name"}},
+    )

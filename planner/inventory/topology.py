@@ -49,24 +49,28 @@ def domain_levels(cluster: Cluster, snapshot: Snapshot) -> list[DomainLevel]:
 def _domain_level(
     cluster: Cluster, level: str, key: str, coarser: list[str], rows: list[tuple[Any, ...]]
 ) -> DomainLevel:
-    sums: dict[str, list[int]] = {}
-    parents: dict[str, str] = {}
-    for topology, physical, free in rows:
-        if (value := topology.get(level)) is None:
+    # Names repeat: rack 1 of block a is not rack 1 of block b. A domain is its whole path.
+    sums: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    for topology, boards, unheld in rows:
+        if level not in topology:
             continue
-        line = sums.setdefault(value, [0, 0, 0])
+        path = tuple((name, topology[name]) for name in (*coarser, level) if name in topology)
+        line = sums.setdefault(path, [0, 0, 0])
         line[0] += 1
-        line[1] += physical or 0
-        line[2] += free or 0
-        parents.setdefault(value, " / ".join(topology[c] for c in coarser if c in topology))
+        line[1] += boards or 0
+        line[2] += unheld or 0
     domains = [
         DomainLine(
             level,
-            value,
-            parents[value],
-            *numbers,
-            url=node_list_url(cluster=cluster.name, domain=f"{level}:{value}"),
+            path[-1][1],
+            " / ".join(value for _, value in path[:-1]),
+            nodes=nodes,
+            physical=physical,
+            free=free,
+            url=node_list_url(
+                cluster=cluster.name, domain="/".join(f"{name}:{value}" for name, value in path)
+            ),
         )
-        for value, numbers in sorted(sums.items())
+        for path, (nodes, physical, free) in sorted(sums.items())
     ]
     return DomainLevel(level, key, domains, len(rows) - sum(d.nodes for d in domains))

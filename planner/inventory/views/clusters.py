@@ -111,7 +111,12 @@ def snapshot_detail(request: PlannerRequest, uuid: UUID, number: int) -> HttpRes
         number=number,
         is_complete=True,
     )
-    context = {"snapshot": snapshot, "reads": queries.read_lines(snapshot)}
+    lines = queries.read_lines(snapshot)
+    context = {
+        "snapshot": snapshot,
+        "reads": [line for line in lines if not line.is_absent],
+        "absent": [line for line in lines if line.is_absent],
+    }
     return render(
         request,
         "inventory/snapshot_detail.html",
