@@ -66,6 +66,9 @@ def load(text: bytes) -> tuple[Workload, ...]:
         raise WorkloadFileError("", "the file is empty: expected `workloads:` with a list")
     if not isinstance(value, dict):
         raise WorkloadFileError("line 1", "expected a mapping with the key `workloads`")
+    if "workloads" not in value:
+        keys = ", ".join(str(key) for key in value)[:100]
+        raise WorkloadFileError("", f"expected the key `workloads`, found {keys or 'none'}")
     try:
         workloads = msgspec.convert(value, type=WorkloadFile).workloads
     except msgspec.ValidationError as error:

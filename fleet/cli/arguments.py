@@ -29,6 +29,7 @@ class Options:
     today: date | None = None
     cards: tuple[str, ...] = ()
     explain: bool = False
+    all_shapes: bool = False
     name: str = "plan"
     seconds: float = 20.0
     seed: int = 0
@@ -67,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         metavar="MODEL",
         help="judge this GPU model only; repeatable",
+    )
+    size.add_argument(
+        "--all",
+        dest="all_shapes",
+        action="store_true",
+        help="every shape that works, not only the smallest of each card",
     )
     size.add_argument("--explain", action="store_true", help="show the arithmetic")
     _add_form(size)

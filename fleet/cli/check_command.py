@@ -10,7 +10,6 @@ from fleet.cli.sources import inventories, workloads
 from fleet.cli.terminal import (
     block,
     coloured,
-    escaped,
     paragraph,
     write,
     write_json,
@@ -79,21 +78,30 @@ def _show(name: str, findings: tuple[Finding, ...], verbose: bool) -> None:
     order = list(dict.fromkeys(finding.question for finding in findings))
     for question in order:
         write("\n" + coloured(f"{QUESTIONS[question]} (question {question} of 5)", "bold") + "\n")
-        for finding in findings:
-            if finding.question == question:
-                _show_finding(finding, verbose)
+        own = [finding for finding in findings if finding.question == question]
+        told = [finding for finding in own if verbose or _is_told(finding)]
+        for finding in told:
+            _show_finding(finding, verbose)
+        if len(told) < len(own):
+            write(
+                paragraph(f"N/A     {len(own) - len(told)} with nothing to judge (--verbose)", "  ")
+            )
+
+
+def _is_told(finding: Finding) -> bool:
+    """Checks with nothing to judge are only counted, unless they have something to paste."""
+    return finding.verdict is not Verdict.NOT_APPLICABLE or bool(finding.snippet)
 
 
 def _show_finding(finding: Finding, verbose: bool) -> None:
     verdict = finding.verdict
-    word = f"{WORDS[verdict]:<8}"
-    quiet = verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE)
-    colour = None if verdict is Verdict.NOT_APPLICABLE else verdict.value
-    word = coloured(word, colour) if colour else word
-    write(f"  {word}{escaped(finding.title)}\n")
-    if quiet and not verbose:
-        return
     indent = " " * 10
+    word = f"{WORDS[verdict]:<8}"
+    if verdict is not Verdict.NOT_APPLICABLE:
+        word = coloured(word, verdict.value)
+    write("  " + word + paragraph(finding.title, indent)[len(indent) :])
+    if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) and not (verbose or finding.snippet):
+        return
     if finding.detail:
         write(paragraph(finding.detail, indent))
     for evidence in finding.evidence:

@@ -74,7 +74,7 @@ def _show(plan: Plan, name: str) -> None:
             Column("WHY HERE"),
         ]
         write("\n" + table(columns, rows))
-    for note in (*plan.problem.notes, *plan.placement.notes):
+    for note in dict.fromkeys((*plan.problem.notes, *plan.placement.notes)):
         write("\n" + paragraph(note))
 
 

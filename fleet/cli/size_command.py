@@ -71,16 +71,28 @@ def run(options: Options) -> int:
     else:
         for place, requirement in enumerate(sized):
             write("\n" if place else "")
-            _show(requirement, options.explain)
+            _show(requirement, options)
     return 0 if all(r.shapes for r in sized) else NO_FIT
 
 
-def _show(requirement: Requirement, explain: bool) -> None:
+def _smallest(shapes: Sequence[Shape]) -> list[Shape]:
+    """The first shape of each card: they come with the fewest GPUs first. Cuts of a card (MIG)
+    are left to ``--all``, where the whole card works too."""
+    whole = {shape.gpu_model for shape in shapes if shape.mig_profile is None}
+    first: dict[tuple[str, bool], Shape] = {}
+    for shape in shapes:
+        if shape.mig_profile is None or shape.gpu_model not in whole:
+            first.setdefault((shape.gpu_model, shape.mig_profile is None), shape)
+    return list(first.values())
+
+
+def _show(requirement: Requirement, options: Options) -> None:
     kind = KIND_NAMES.get(requirement.kind, requirement.kind)
     write(coloured(escaped(f"{requirement.workload} ({kind})"), "bold") + "\n")
     write(paragraph(requirement.sentence, "  "))
     write(paragraph(f"{requirement.confidence[:1].upper()}{requirement.confidence[1:]}.", "  "))
-    shown = (*requirement.shapes, *requirement.refused)
+    works = requirement.shapes if options.all_shapes else _smallest(requirement.shapes)
+    shown = (*works, *requirement.refused)
     rows = [
         [
             shape.fit.value,
@@ -105,7 +117,10 @@ def _show(requirement: Requirement, explain: bool) -> None:
         Column("WHY"),
     ]
     write("\n" + table(columns, rows))
-    if explain:
+    left = len(requirement.shapes) - len(works)
+    if left:
+        write(paragraph(f"and {left} more shapes that work (--all)", "  "))
+    if options.explain:
         for shape in shown:
             write("\n" + block(f"{shape.unit} × {shape.gpus}: {shape.why}", "  "))
             write(table([Column("    PART"), Column("GIB", right=True), Column("FORMULA")],

@@ -37,19 +37,24 @@ def inventories(options: Options) -> dict[str, Inventory]:
         raise BadInput(
             "no cluster given: name a FILE that kubectl printed, or - for standard input"
         )
-    paths = [path for found in wanted.values() for path in found]
-    if [*paths, options.workloads].count("-") > 1:
-        raise BadInput("standard input (-) can be read only once")
+    _check_standard_input(options)
     return {name: _inventory(found) for name, found in wanted.items()}
 
 
 def workloads(options: Options) -> tuple[Workload, ...]:
     """The workloads of the workload file. Raises ``BadInput``."""
+    _check_standard_input(options)
     name = _shown(options.workloads)
     try:
         return load_workloads(_bytes(options.workloads, MAX_BYTES))
     except WorkloadFileError as error:
         raise BadInput(f"{name}: {error}") from error
+
+
+def _check_standard_input(options: Options) -> None:
+    paths = [*options.files, *(path for _, path in options.clusters), options.workloads]
+    if paths.count("-") > 1:
+        raise BadInput("standard input (-) can be read only once")
 
 
 def _inventory(paths: list[str]) -> Inventory:

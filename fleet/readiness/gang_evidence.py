@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.readiness.distributed import Distributed, distributed, pod_group
 from fleet.readiness.finding import Evidence, Finding, Verdict
-from fleet.readiness.gang_remedy import remedy
+from fleet.readiness.gang_remedy import TOPOLOGY, remedy
 from fleet.readiness.gang_systems import name_of
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
@@ -64,10 +64,7 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
             "Kueue admits it whole, and does not promise that its pods find nodes: it names no "
             "topology.",
             evidence,
-            "Name the level that its pods must share (a Topology must exist), or turn on "
-            "waitForPodsReady in Kueue:",
-            "metadata:\n  annotations:\n"
-            "    kueue.x-k8s.io/podset-preferred-topology: kubernetes.io/hostname\n",
+            *TOPOLOGY,
             source=_SOURCE,
         )
     known = pod_group(subject, gang.namespace, gang.gang)

@@ -7,18 +7,40 @@ from fleet.readiness.gang_systems import installed, native_is_alpha
 from fleet.readiness.queues import KUEUE_LABEL, local_queues
 from fleet.readiness.subject import Subject
 
+TOPOLOGY = (
+    "Kueue reserves quota, not nodes. Name the level that its pods must share (a Topology must "
+    "exist), or turn on waitForPodsReady in Kueue:",
+    "metadata:\n  annotations:\n"
+    "    kueue.x-k8s.io/podset-preferred-topology: kubernetes.io/hostname\n",
+)
+"""Remedy for a workload that Kueue holds by quota only."""
+
+
+def _found(subject: Subject) -> str:
+    """How a system was found: live by its API, in a file by its objects."""
+    return "found by its API" if subject.inventory.apis is not None else "found by its objects"
+
+
 _SUSPENDABLE = frozenset({"Job", "JobSet", "RayJob", "TrainJob"})
 
 
 def remedy(subject: Subject, gang: Distributed) -> tuple[str, str]:
-    """(sentence, snippet) that fits what the cluster has installed."""
+    """(sentence, snippet) that fits what the cluster has installed and the workload already has."""
+    if gang.held and gang.gang is not None:
+        if gang.gang.system == "kueue":
+            return TOPOLOGY
+        return (
+            f"Its group waits for {gang.minimum or 'an unknown number of'} pods, and it needs "
+            f"{gang.needed}: correct the minimum of the group.",
+            "",
+        )
+    by = _found(subject)
     for system in installed(subject):
         if system == "kueue":
             return _kueue(subject, gang)
         if system == "volcano":
             return (
-                "This cluster runs Volcano (found by its API). Give the pods a group and its "
-                "scheduler:",
+                f"This cluster runs Volcano ({by}). Give the pods a group and its scheduler:",
                 _group(gang, "scheduling.volcano.sh/v1beta1")
                 + "---  # in the pod template\nmetadata:\n  annotations:\n"
                 f"    scheduling.k8s.io/group-name: {_name(gang)}\n"
@@ -26,14 +48,14 @@ def remedy(subject: Subject, gang: Distributed) -> tuple[str, str]:
             )
         if system == "kai":
             return (
-                "This cluster runs KAI Scheduler (found by its API). Its pod grouper makes the "
+                f"This cluster runs KAI Scheduler ({by}). Its pod grouper makes the "
                 "group; name the scheduler and a queue in the pod template:",
                 "metadata:\n  labels:\n    kai.scheduler/queue: QUEUE\n"
                 "spec:\n  schedulerName: kai-scheduler\n",
             )
         if system == "coscheduling":
             return (
-                "This cluster has the coscheduling plugin (found by its API). Give the pods a "
+                f"This cluster has the coscheduling plugin ({by}). Give the pods a "
                 "group and the scheduler that runs the plugin:",
                 _group(gang, "scheduling.x-k8s.io/v1alpha1")
                 + "---  # in the pod template\nmetadata:\n  labels:\n"
@@ -59,14 +81,15 @@ def remedy(subject: Subject, gang: Distributed) -> tuple[str, str]:
 
 
 def _kueue(subject: Subject, gang: Distributed) -> tuple[str, str]:
+    by = _found(subject)
     queues = local_queues(subject).get(gang.namespace, ())
     if queues:
         return (
-            f"This cluster runs Kueue (found by its API). Give the {gang.kind} a queue:",
+            f"This cluster runs Kueue ({by}). Give the {gang.kind} a queue:",
             _kueue_snippet(gang, queues[0].name),
         )
     return (
-        f"This cluster runs Kueue (found by its API), and {gang.namespace} has no LocalQueue yet. "
+        f"This cluster runs Kueue ({by}), and {gang.namespace} has no LocalQueue yet. "
         f"Create one and give the {gang.kind} its name:",
         "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata:\n  name: gpus\n"
         f"  namespace: {gang.namespace}\nspec:\n  clusterQueue: CLUSTER-QUEUE\n"
