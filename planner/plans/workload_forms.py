@@ -35,7 +35,11 @@ from planner.plans.workload_specs import (
     tolerations_text,
 )
 
-SHAPE_FIELDS = tuple(field.name for field in msgspec.structs.fields(ModelShape))
+SHAPE_FIELDS = {
+    "shape_max_context" if field.name == "max_context" else field.name: field.name
+    for field in msgspec.structs.fields(ModelShape)
+}
+"""Form field -> field of the shape. Both a model and its serving have a longest context."""
 CONSTRAINT_FIELDS = ("clusters", "gpu_models", "topology", "gang", "allow_mig")
 _COMMON = ("replicas", "namespace", "preemptible")
 
@@ -112,6 +116,13 @@ class WorkloadForm(forms.Form):
         ModelShape, "intermediate_size", label=gettext_lazy("Feed-forward size")
     )
     vocab_size = number_field(ModelShape, "vocab_size", label=gettext_lazy("Vocabulary"))
+    shape_max_context = number_field(
+        ModelShape,
+        "max_context",
+        label=gettext_lazy("Trained for"),
+        unit=gettext_lazy("tokens"),
+        help_text=gettext_lazy("Empty: not checked."),
+    )
     replicas = number_field(
         LlmWorkload,
         "replicas",
@@ -247,8 +258,11 @@ class WorkloadForm(forms.Form):
         data = self.cleaned_data
         spec: dict[str, Any] = {"kind": self.kind, "name": data["name"]}
         if data["model_source"] == "shape":
-            spec["shape"] = {name: data.get(name) for name in SHAPE_FIELDS}
-            spec["shape"] = {k: v for k, v in spec["shape"].items() if v is not None}
+            spec["shape"] = {
+                name: data[field]
+                for field, name in SHAPE_FIELDS.items()
+                if data.get(field) is not None
+            }
         else:
             spec["model"] = data["model"]
         for name in (*_COMMON, *self.own_fields):
@@ -269,7 +283,8 @@ class WorkloadForm(forms.Form):
         constraints = spec["constraints"]
         initial = {name: spec[name] for name in (*_COMMON, *cls.own_fields)}
         initial |= {name: constraints[name] for name in CONSTRAINT_FIELDS}
-        initial |= dict(spec["shape"] or {})
+        shape = spec["shape"] or {}
+        initial |= {field: shape.get(name) for field, name in SHAPE_FIELDS.items() if shape}
         return initial | {
             "version": row.version,
             "name": row.name,
@@ -286,7 +301,7 @@ class WorkloadForm(forms.Form):
         return [self[name] for name in names]
 
     def shape_group(self) -> list[forms.BoundField]:
-        return self.bound(*(name for name in SHAPE_FIELDS if name in self.fields))
+        return self.bound(*SHAPE_FIELDS)
 
     def own_group(self) -> list[forms.BoundField]:
         return self.bound(*self.own_fields)

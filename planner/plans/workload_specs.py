@@ -23,6 +23,7 @@ PRIORITY_LABELS = {
 }
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 MAX_LINES = 50
+_MISSING = re.compile(r"Object missing required field `([^`]*)`")
 _PLACE = re.compile(r"^(?P<message>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 
 
@@ -124,6 +125,11 @@ def to_value(spec: Mapping[str, Any]) -> Workload:
         path = (match["path"] or "") if match else ""
         message = match["message"] if match else str(error)
         field = re.sub(r"\[[^\]]*\]", "", path.removeprefix("$").lstrip("."))
+        missing = _MISSING.fullmatch(message)
+        if missing:
+            raise SpecError(missing[1], _("This field is required.")) from error
+        if "matching regex" in message:
+            message = _("Lower case letters, digits and hyphens, a letter or digit at both ends.")
         raise SpecError(field, message) from error
     return value
 
