@@ -6,6 +6,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from fleet.demo import demo_clusters
 from planner.accounts.models import Team, User
 from planner.inventory import clusters
 from planner.inventory.models import Cluster
@@ -19,8 +20,6 @@ def load_demo_fleet(
 
     Raises ``ClusterRefused`` when a cluster that is no demo has one of the names.
     """
-    from fleet.demo import demo_clusters
-
     loaded = []
     for name, sources in demo_clusters().items():
         existing = Cluster.objects.filter(team=team, name=name).first()

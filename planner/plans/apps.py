@@ -10,12 +10,14 @@ class PlansConfig(AppConfig):
         from django.utils.translation import gettext_lazy as _
 
         from planner.frame import navigation, search
+        from planner.inventory import pricing
         from planner.jobs import registry
-        from planner.plans import queries
+        from planner.plans import price_books, queries
         from planner.plans.plan_services import JOB_KIND
         from planner.plans.solving import solve_run
 
         registry.register(JOB_KIND, solve_run)
+        pricing.register(price_books.book_for)
         navigation.register_count("workloads", queries.count_workloads)
         navigation.register_count("plans", queries.count_plans)
         search.register(_("Workloads"), queries.find_workloads)
