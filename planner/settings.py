@@ -42,7 +42,7 @@ def _kept_secret(name: str, make: Any) -> str:
 SECRET_KEY = _kept_secret("SECRET_KEY", lambda: secrets.token_urlsafe(50))
 PLANNER_CREDENTIAL_KEYS = _kept_secret(
     "CREDENTIAL_KEYS", lambda: Fernet.generate_key().decode()
-).split()
+).replace(",", " ").split()
 DEBUG = env.flag("DEBUG", default=False)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "localhost 127.0.0.1 [::1]")
 CSRF_TRUSTED_ORIGINS = env.words("TRUSTED_ORIGINS")

@@ -52,9 +52,7 @@ class Stack:
 def stack(transactional_db: None, tmp_path: Path) -> Iterator[Stack]:
     """The stack on an empty Redis, with short leases so that a killed worker is missed soon."""
     database: dict[str, Any] = connection.settings_dict
-    url = (
-        f"postgres://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
-    )
+    url = f"postgres://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
     stack = Stack(
         tmp_path,
         {
