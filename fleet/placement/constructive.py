@@ -2,101 +2,115 @@
 
 Among equal costs the fullest node with room wins (fewest free units after), so that whole nodes
 stay whole; then the cluster's and the node's name. Any stable order does; a random one strands
-far more.
+far more. For each priority a few orders of the workloads are tried and the best is kept.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from fleet.placement.instance import Instance, Item, Rank, Replica, Spot, rank
 from fleet.placement.room import Room
 
-_Key = tuple[int, int, int, int, int, int]
+_MANY_SPOTS = 200_000
+"""Above this, only two ways are tried: a limit on work, not on time, so answers stay equal."""
+
+_Key = tuple[int, int, int]  # thrift, standing, millionths of one replica
 
 
 def construct(instance: Instance, cancelled: Callable[[], bool]) -> tuple[Replica, ...]:
-    """The best of a few orders of the demands; each order keeps priorities apart."""
-    best: tuple[Replica, ...] = ()
-    best_rank: Rank | None = None
-    wanted = sum(d.replicas for d in instance.demands)
-    for order in (_largest_first, _fewest_choices_first, _smallest_first):
-        placed = _in_order(instance, order(instance), cancelled)
-        found = rank(instance, placed)
-        if best_rank is None or found > best_rank:
-            best, best_rank = placed, found
-        if cancelled() or (len(best) == wanted and _is_cheapest(instance, best_rank)):
+    """Replicas placed priority by priority, high first, each with the best of a few ways."""
+    room = Room(instance)
+    placed: list[Replica] = []
+    demands = instance.demands
+    for _, level in groupby(range(len(demands)), key=lambda d: demands[d].priority):
+        if cancelled():
             break
-    return best
+        found, room = _best_way(instance, room, list(level), cancelled)
+        placed += found
+    return tuple(placed)
 
 
-def _is_cheapest(instance: Instance, found: Rank) -> bool:
-    return (-found.standing, -found.micro) == floor_cost(instance)
+def _best_way(
+    instance: Instance, room: Room, level: list[int], cancelled: Callable[[], bool]
+) -> tuple[list[Replica], Room]:
+    """The best of the ways for the demands of one priority: most replicas, then cost."""
+    wanted = sum(instance.demands[d].replicas for d in level if instance.by_demand[d])
+    best: tuple[Rank, list[Replica], Room] | None = None
+    ways = [(_largest_first, False), (_smallest_first, True)]
+    if sum(len(item.spots) for item in instance.items) <= _MANY_SPOTS:
+        ways += [(_fewest_choices_first, False), (_smallest_first, False)]
+    for order, is_thrifty in ways:
+        trial = room.copy()
+        found: list[Replica] = []
+        for demand in order(instance, level):
+            found += place(
+                instance, trial, demand, instance.demands[demand].replicas, is_thrifty=is_thrifty
+            )
+        reached = rank(instance, found)
+        if best is None or reached > best[0]:
+            best = (reached, found, trial)
+        is_cheapest = (-reached.standing, -reached.micro) == floor_cost(instance, level)
+        if cancelled() or (len(best[1]) == wanted and is_cheapest):
+            break
+    if best is None:
+        return [], room
+    return best[1], best[2]
 
 
-def floor_cost(instance: Instance) -> tuple[int, int]:
+def floor_cost(instance: Instance, demands: Sequence[int]) -> tuple[int, int]:
     """(standing, millionths) when every replica that can go anywhere had its cheapest spot to
     itself: no answer that places all of them costs less."""
     power = micro = 0
-    for index, demand in enumerate(instance.demands):
+    for demand in demands:
         keys = [
-            tuple(item.parts * part for part in min(item.key(s) for s in item.spots))
-            for item in (instance.items[i] for i in instance.by_demand[index])
+            tuple(item.parts * part for part in item.tiers[0][0])
+            for item in (instance.items[i] for i in instance.by_demand[demand])
         ]
         if keys:
             lowest = min(keys)
-            power += lowest[0] * demand.replicas
-            micro += lowest[1] * demand.replicas
+            power += lowest[0] * instance.demands[demand].replicas
+            micro += lowest[1] * instance.demands[demand].replicas
     return power, micro
 
 
 def _size(instance: Instance, demand: int) -> int:
-    return max(
-        (instance.items[i].units * instance.items[i].parts for i in instance.by_demand[demand]),
-        default=0,
-    )
+    sizes = (instance.items[i].units * instance.items[i].parts for i in instance.by_demand[demand])
+    return min(sizes, default=0)
 
 
-def _largest_first(instance: Instance) -> list[int]:
-    demands = instance.demands
-    return sorted(range(len(demands)), key=lambda d: (-demands[d].priority, -_size(instance, d), d))
+def _largest_first(instance: Instance, level: list[int]) -> list[int]:
+    return sorted(level, key=lambda d: (-_size(instance, d), d))
 
 
-def _smallest_first(instance: Instance) -> list[int]:
-    demands = instance.demands
-    return sorted(range(len(demands)), key=lambda d: (-demands[d].priority, _size(instance, d), d))
+def _smallest_first(instance: Instance, level: list[int]) -> list[int]:
+    return sorted(level, key=lambda d: (_size(instance, d), d))
 
 
-def _fewest_choices_first(instance: Instance) -> list[int]:
-    demands = instance.demands
-
+def _fewest_choices_first(instance: Instance, level: list[int]) -> list[int]:
     def choices(demand: int) -> int:
         return sum(len(instance.items[i].spots) for i in instance.by_demand[demand])
 
-    return sorted(range(len(demands)), key=lambda d: (-demands[d].priority, choices(d), d))
+    return sorted(level, key=lambda d: (choices(d), d))
 
 
-def _in_order(
-    instance: Instance, order: list[int], cancelled: Callable[[], bool]
-) -> tuple[Replica, ...]:
-    room = Room(instance)
-    placed: list[Replica] = []
-    for demand in order:
-        if cancelled():
-            break
-        placed.extend(place(instance, room, demand, instance.demands[demand].replicas))
-    return tuple(placed)
+def place(
+    instance: Instance, room: Room, demand: int, replicas: int, *, is_thrifty: bool = False
+) -> list[Replica]:
+    """Place up to ``replicas`` of one demand in the room, cheapest first; takes the room.
 
-
-def place(instance: Instance, room: Room, demand: int, replicas: int) -> list[Replica]:
-    """Place up to ``replicas`` of one demand in the room, cheapest first; takes the room."""
+    ``is_thrifty``: fewest units first instead, which leaves more for others.
+    """
+    if replicas <= 0:
+        return []
     items = [instance.items[i] for i in instance.by_demand[demand]]
-    alone = _Alone(room, [item for item in items if item.parts == 1])
+    alone = _Alone(room, [item for item in items if item.parts == 1], is_thrifty=is_thrifty)
     gangs = [item for item in items if item.parts > 1]
     placed: list[Replica] = []
     while len(placed) < replicas:
-        gang = best_gang(room, gangs) if gangs else None
+        gang = _best_gang(room, gangs, is_thrifty=is_thrifty) if gangs else None
         single = alone.best()
         if single is not None and (gang is None or single[0] <= gang[0]):
             _, item, spot = single
@@ -115,62 +129,76 @@ def place(instance: Instance, room: Room, demand: int, replicas: int) -> list[Re
 
 
 class _Alone:
-    """The cheapest place for one part, kept in a heap that is renewed where something changed."""
+    """The cheapest place for one part: a heap of the spots of equal cost, renewed where something
+    changed; dearer spots are looked at only when the cheaper are full."""
 
-    def __init__(self, room: Room, items: list[Item]) -> None:
+    def __init__(self, room: Room, items: list[Item], *, is_thrifty: bool) -> None:
         self._room = room
-        self._by_node: dict[int, list[tuple[Item, Spot]]] = {}
-        self._heap: list[tuple[_Key, int, int, int]] = []
-        self._entries: list[tuple[Item, Spot]] = []
+        tiers: dict[_Key, list[tuple[Item, tuple[Spot, ...]]]] = {}
         for item in items:
-            for spot in item.spots:
-                self._by_node.setdefault(spot.node, []).append((item, spot))
+            thrift = item.units if is_thrifty else 0
+            for key, spots in item.tiers:
+                tiers.setdefault((thrift, *key), []).append((item, spots))
+        self._tiers = [(key, tiers[key]) for key in sorted(tiers, reverse=True)]
+        self._by_node: dict[int, list[tuple[Item, Spot]]] = {}
+        self._heap: list[tuple[int, int, int, int, int, int]] = []
+        self._entries: list[tuple[Item, Spot]] = []
+        self._key: _Key = (0, 0, 0)
+
+    def _load(self) -> None:
+        """Take the next tier, forgetting the last one."""
+        self._key, members = self._tiers.pop()
+        self._by_node, self._heap, self._entries = {}, [], []
+        for item, spots in members:
+            for spot in spots:
+                if self._room.holds_one(item, spot):
+                    self._by_node.setdefault(spot.node, []).append((item, spot))
         for node in self._by_node:
-            self._push(node)
+            self._heap += self._fresh(node)
         heapq.heapify(self._heap)
 
-    def _push(self, node: int, *, into_heap: bool = False) -> None:
+    def _fresh(self, node: int) -> list[tuple[int, int, int, int, int, int]]:
+        found = []
         for item, spot in self._by_node[node]:
-            if self._room.on_node(item, spot) == 0:
-                continue
-            left = self._room.units[node][spot.slot] - item.units
-            entry = (
-                (*item.key(spot), left, node, spot.slot, item.shape),
-                self._room.units[node][spot.slot],
-                self._room.pods[node],
-                len(self._entries),
-            )
-            self._entries.append((item, spot))
-            if into_heap:
-                heapq.heappush(self._heap, entry)
-            else:
-                self._heap.append(entry)
+            if self._room.holds_one(item, spot):
+                units = self._room.units[node][spot.slot]
+                number = len(self._entries)
+                self._entries.append((item, spot))
+                found.append(
+                    (units - item.units, node, spot.slot, item.shape, self._room.pods[node], number)
+                )
+        return found
 
     def changed(self, nodes: set[int]) -> None:
         for node in sorted(nodes & self._by_node.keys()):
-            self._push(node, into_heap=True)
+            for entry in self._fresh(node):
+                heapq.heappush(self._heap, entry)
 
-    def best(self) -> tuple[tuple[int, int], Item, Spot] | None:
+    def best(self) -> tuple[_Key, Item, Spot] | None:
         """The cheapest place now, left in the heap; places that no longer hold are dropped."""
-        while self._heap:
-            _, units, pods, number = self._heap[0]
+        while self._heap or self._tiers:
+            if not self._heap:
+                self._load()
+                continue
+            left, _, _, _, pods, number = self._heap[0]
             item, spot = self._entries[number]
-            fresh = units == self._room.units[spot.node][spot.slot]
-            if fresh and pods == self._room.pods[spot.node] and self._room.count(item, spot):
-                return item.key(spot), item, spot
+            is_fresh = left + item.units == self._room.units[spot.node][spot.slot]
+            if is_fresh and pods == self._room.pods[spot.node] and self._room.count(item, spot):
+                return self._key, item, spot
             heapq.heappop(self._heap)
         return None
 
 
-def best_gang(
-    room: Room, items: list[Item]
-) -> tuple[tuple[int, int], Item, tuple[Spot, ...]] | None:
+def _best_gang(
+    room: Room, items: list[Item], *, is_thrifty: bool
+) -> tuple[_Key, Item, tuple[Spot, ...]] | None:
     """The cheapest domain that holds all parts of one replica, and the spot of each part.
 
     Among equal costs the domain with the least room beyond the replica wins, then its name.
     """
-    best: tuple[tuple[int, int, int, tuple[str, str], int], Item, tuple[Spot, ...]] | None = None
+    best: tuple[tuple[_Key, int, tuple[str, str], int], Item, tuple[Spot, ...]] | None = None
     for item in items:
+        thrift = item.units * item.parts if is_thrifty else 0
         for group, members in item.groups:
             found = _fill(room, item, members)
             if found is None:
@@ -178,10 +206,10 @@ def best_gang(
             spots, spare = found
             power = sum(item.key(s)[0] for s in spots)
             micro = sum(item.key(s)[1] for s in spots)
-            key = (power, micro, spare, group, item.shape)
+            key = ((thrift, power, micro), spare, group, item.shape)
             if best is None or key < best[0]:
                 best = (key, item, spots)
-    return None if best is None else (best[0][:2], best[1], best[2])
+    return None if best is None else (best[0][0], best[1], best[2])
 
 
 def _fill(room: Room, item: Item, members: tuple[Spot, ...]) -> tuple[tuple[Spot, ...], int] | None:

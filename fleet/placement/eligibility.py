@@ -69,14 +69,11 @@ def lacks_domain(demand: Demand, shape: Shape, node: NodeCapacity) -> bool:
     return is_spread and node.domains.get(demand.domain) is None
 
 
-def is_eligible(demand: Demand, shape: Shape, node: NodeCapacity, slot: Slot) -> bool:
-    """Every test but the counting: card, clusters, models, selector, taints, node state."""
+def admits(demand: Demand, node: NodeCapacity, resource: str) -> bool:
+    """The tests that do not look at the shape: cluster, selector, taints, node state."""
     return (
-        card_matches(shape, slot)
+        node.schedulable
         and in_clusters(demand, node)
-        and model_allowed(demand, shape)
         and matches_selector(demand, node)
-        and blocking_taint(demand, node, slot.resource) is None
-        and node.schedulable
-        and not lacks_domain(demand, shape, node)
+        and blocking_taint(demand, node, resource) is None
     )

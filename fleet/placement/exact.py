@@ -50,7 +50,7 @@ def simple_bound(instance: Instance) -> Rank:
     for index, demand in enumerate(instance.demands):
         if instance.by_demand[index]:
             wanted[demand.priority] += demand.replicas
-    power, micro = floor_cost(instance)
+    power, micro = floor_cost(instance, range(len(instance.demands)))
     return Rank(tuple(wanted.values()), -power, -micro)
 
 
@@ -67,14 +67,16 @@ def prove(instance: Instance, first: Sequence[Replica], search: Search) -> Proof
         if search.stop():
             return _cut(proof)
         model = Model(instance, found, search.seed)
-        values, bound = _solve_levels(model, model.encode(proof.replicas), proof.bound, search)
+        values, bound, is_done = _solve_levels(
+            model, model.encode(proof.replicas), proof.bound, search
+        )
         proof = replace(proof, bound=min(proof.bound, bound), solver=_EXACT)
         replicas, failed = unpack(model, values)
         if rank(instance, replicas) > reached:
             proof, reached = replace(proof, replicas=replicas), rank(instance, replicas)
         search.report(sum(reached.placed), None)
-        if search.stop():
-            return proof if reached >= proof.bound else _cut(proof)
+        if reached < proof.bound and (search.stop() or not is_done):
+            return _cut(proof)
         if not failed or _within(reached, proof.bound, search.relative_gap):
             return proof
         single = [c for c in failed if found[c].count > 1]
@@ -100,8 +102,9 @@ def _within(reached: Rank, bound: Rank, relative_gap: float) -> bool:
 
 def _solve_levels(
     model: Model, values: tuple[int, ...], known: Rank, search: Search
-) -> tuple[tuple[int, ...], Rank]:
-    """The best counts over all goals, from the given ones on, and the bound."""
+) -> tuple[tuple[int, ...], Rank, bool]:
+    """The best counts over all goals, from the given ones on, the bound, and whether every goal
+    was solved to the end."""
     placed: list[int] = []
     levels = model.levels()
 
@@ -123,7 +126,7 @@ def _solve_levels(
             if not solved.is_optimal:
                 ceiling = most if solved.bound < -most else int(-solved.bound + 1e-6)
                 rest = known.placed[len(placed) + 1 :]
-                return values, Rank((*placed, ceiling, *rest), 0, 0)
+                return values, Rank((*placed, ceiling, *rest), 0, 0), False
         placed.append(_value(goal, values))
         if goal:
             model.program.add_row(goal, lower=placed[-1])
@@ -136,13 +139,13 @@ def _solve_costs(
     placed: tuple[int, ...],
     search: Search,
     seconds: Callable[[], float],
-) -> tuple[tuple[int, ...], Rank]:
+) -> tuple[tuple[int, ...], Rank, bool]:
     reached = [0, 0]
     for place, (goal, scale) in enumerate(((model.standing(), 1), (model.micro(), MICRO))):
         if not goal:
             continue
         if search.stop():
-            return values, Rank(placed, -reached[0], 0)
+            return values, Rank(placed, -reached[0], 0), False
         gap = search.relative_gap if place else 0.0
         solved = model.program.minimise(
             {column: cost / scale for column, cost in goal.items()},
@@ -158,10 +161,10 @@ def _solve_costs(
         lowest = int(solved.bound * scale - 0.5) if solved.bound > 0 else 0
         reached[place] = value if is_proven else min(max(0, lowest), value)
         if not solved.is_optimal:
-            return values, Rank(placed, -reached[0], -reached[1])
+            return values, Rank(placed, -reached[0], -reached[1]), False
         if not place:
             model.program.add_row(goal, upper=value)
-    return values, Rank(placed, -reached[0], -reached[1])
+    return values, Rank(placed, -reached[0], -reached[1]), True
 
 
 def _value(goal: dict[int, int], values: Sequence[int]) -> int:

@@ -7,13 +7,13 @@ that comparing two answers never rests on a float.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
 from fleet.catalogue.accelerators import accelerator
 from fleet.catalogue.prices import unit_share
-from fleet.placement.eligibility import is_eligible
+from fleet.placement.eligibility import admits, lacks_domain, model_allowed
 from fleet.placement.problem import Demand, NodeCapacity, Problem, QuotaRoom, Slot
 from fleet.sizing.requirement import Shape
 
@@ -45,6 +45,9 @@ class Item:
     spots: tuple[Spot, ...]
     groups: tuple[tuple[tuple[str, str], tuple[Spot, ...]], ...]
     """Spots by topology domain (cluster, path), for ``parts`` > 1."""
+
+    tiers: tuple[tuple[tuple[int, int], tuple[Spot, ...]], ...]
+    """Spots by the cost of one part (see ``key``), cheapest first."""
 
     def key(self, spot: Spot) -> tuple[int, int]:
         """What one part costs there: first the standing of cards without a price, then money."""
@@ -154,12 +157,13 @@ def build(problem: Problem) -> Instance:
         key = (quota.cluster, quota.namespace)
         quotas_of[key] = (*quotas_of.get(key, ()), index)
     slots = _slots_by_card(nodes)
+    admitted = _Admitted(nodes)
     items: list[Item] = []
     by_demand: list[tuple[int, ...]] = []
     for index, demand in enumerate(demands):
         first = len(items)
         for number, shape in enumerate(demand.shapes):
-            item = _item(index, demand, number, shape, nodes, slots)
+            item = _item(index, demand, number, shape, admitted, slots)
             if item.spots:
                 items.append(item)
         by_demand.append(tuple(range(first, len(items))))
@@ -191,21 +195,51 @@ def _slots_by_card(
     return found
 
 
+class _Admitted:
+    """Which slots are open to a demand, asked once for all demands with the same conditions."""
+
+    def __init__(self, nodes: tuple[NodeCapacity, ...]) -> None:
+        self.nodes = nodes
+        self._known: dict[object, dict[tuple[int, int], bool]] = {}
+
+    def test(self, demand: Demand) -> Callable[[Spot], bool]:
+        conditions = (
+            demand.clusters,
+            tuple(sorted(demand.node_selector.items())),
+            demand.tolerations,
+            demand.tolerate_gpu_taints,
+        )
+        known = self._known.setdefault(conditions, {})
+
+        def is_open(spot: Spot) -> bool:
+            place = (spot.node, spot.slot)
+            if place not in known:
+                node = self.nodes[spot.node]
+                known[place] = admits(demand, node, node.slots[spot.slot].resource)
+            return known[place]
+
+        return is_open
+
+
 def _item(
     index: int,
     demand: Demand,
     number: int,
     shape: Shape,
-    nodes: tuple[NodeCapacity, ...],
+    admitted: _Admitted,
     slots: dict[tuple[str, str | None], list[Spot]],
 ) -> Item:
+    nodes = admitted.nodes
     merged = demand.domain == "node"
     pods = shape.pods if merged else 1
     parts = 1 if merged else shape.pods
+    is_open = admitted.test(demand)
     spots = tuple(
         spot
         for spot in slots.get((shape.gpu_model, shape.mig_profile), ())
-        if is_eligible(demand, shape, nodes[spot.node], nodes[spot.node].slots[spot.slot])
+        if model_allowed(demand, shape)
+        and is_open(spot)
+        and not lacks_domain(demand, shape, nodes[spot.node])
     )
     groups: dict[tuple[str, str], list[Spot]] = {}
     if parts > 1:
@@ -214,16 +248,21 @@ def _item(
             if path is not None:
                 groups.setdefault((nodes[spot.node].cluster, path), []).append(spot)
         spots = tuple(spot for group in sorted(groups) for spot in groups[group])
+    units = shape.gpus_per_pod * pods
+    tiers: dict[tuple[int, int], list[Spot]] = {}
+    for spot in spots:
+        tiers.setdefault((spot.standing * units, spot.micro * units), []).append(spot)
     return Item(
         demand=index,
         shape=number,
-        units=shape.gpus_per_pod * pods,
+        units=units,
         cpu=shape.cpu_milli * pods,
         memory=shape.memory_mib * pods,
         pods=pods,
         parts=parts,
         spots=spots,
         groups=tuple((group, tuple(groups[group])) for group in sorted(groups)),
+        tiers=tuple((key, tuple(tiers[key])) for key in sorted(tiers)),
     )
 
 

@@ -18,8 +18,29 @@ class Room:
         self.pods = [node.pods_free for node in instance.nodes]
         self.quota = [quota.left for quota in instance.quotas]
 
+    def copy(self) -> Room:
+        """The same room, to try something in."""
+        other = Room.__new__(Room)
+        other._instance = self._instance
+        other.units = [list(units) for units in self.units]
+        other.cpu, other.memory = list(self.cpu), list(self.memory)
+        other.pods, other.quota = list(self.pods), list(self.quota)
+        return other
+
+    def holds_one(self, item: Item, spot: Spot) -> bool:
+        """Whether the node has room for one part of the item, quotas aside."""
+        node = spot.node
+        return (
+            self.units[node][spot.slot] >= item.units
+            and self.cpu[node] >= item.cpu
+            and self.memory[node] >= item.memory
+            and self.pods[node] >= item.pods
+        )
+
     def on_node(self, item: Item, spot: Spot) -> int:
         """How many parts of the item the node has room for, quotas aside."""
+        if not self.holds_one(item, spot):
+            return 0
         node = spot.node
         count = self.units[node][spot.slot] // item.units
         for free, need in (
@@ -29,7 +50,7 @@ class Room:
         ):
             if need:
                 count = min(count, free // need)
-        return max(0, count)
+        return count
 
     def in_quota(self, item: Item, spot: Spot) -> int:
         """How many parts of the item the quotas of its namespace still allow there."""
