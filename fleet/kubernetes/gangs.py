@@ -39,17 +39,19 @@ _COSCHEDULING_LABELS = (
     "scheduling.x-k8s.io/pod-group",
     "pod-group.scheduling.sigs.k8s.io",
 )
-KEPT_LABELS = (
-    QUEUE_LABEL,
-    KUEUE_GROUP_LABEL,
-    KAI_QUEUE_LABEL,
-    "runai-gpu-group",
-    "leaderworkerset.sigs.k8s.io/name",
-    "leaderworkerset.sigs.k8s.io/group-index",
-    "leaderworkerset.sigs.k8s.io/worker-index",
-    "jobset.sigs.k8s.io/jobset-name",
-    "ray.io/cluster",
-    *_COSCHEDULING_LABELS,
+KEPT_LABELS = frozenset(
+    (
+        QUEUE_LABEL,
+        KUEUE_GROUP_LABEL,
+        KAI_QUEUE_LABEL,
+        "runai-gpu-group",
+        "leaderworkerset.sigs.k8s.io/name",
+        "leaderworkerset.sigs.k8s.io/group-index",
+        "leaderworkerset.sigs.k8s.io/worker-index",
+        "jobset.sigs.k8s.io/jobset-name",
+        "ray.io/cluster",
+        *_COSCHEDULING_LABELS,
+    )
 )
 """Labels of a pod that later rooms need."""
 

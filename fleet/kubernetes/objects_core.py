@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct, field
 
 Quantity = str | int | float
@@ -24,7 +23,11 @@ Labels = dict[Annotated[str, Meta(max_length=512)], LabelValue]
 _Note = Annotated[str, Meta(max_length=65_536)]
 
 
-class Annotations(Struct):
+class Part(Struct, gc=False):
+    """Base of everything decoded. These values hold no cycles: no need to look for any."""
+
+
+class Annotations(Part):
     """The annotations that carry scheduling facts. All others are dropped while parsing."""
 
     hami_register: _Note | None = field(default=None, name="hami.io/node-nvidia-register")
@@ -62,21 +65,25 @@ class Annotations(Struct):
     def kept(self) -> dict[str, str]:
         """The annotations that were there, by their real name."""
         found = {}
-        for info in msgspec.structs.fields(self):
-            value = getattr(self, info.name)
+        pairs = zip(self.__struct_fields__, self.__struct_encode_fields__, strict=True)
+        for name, real in pairs:
+            value = getattr(self, name)
             if value is not None:
-                found[info.encode_name] = value
+                found[real] = value
         return found
 
 
-class OwnerReference(Struct):
+_NO_ANNOTATIONS = Annotations()  # shared: nobody changes what was read
+
+
+class OwnerReference(Part):
     kind: Name = ""
     name: Name = ""
     uid: Name = ""
     controller: bool | None = None
 
 
-class Metadata(Struct):
+class Metadata(Part):
     name: Name = ""
     namespace: Name = ""
     uid: Name = ""
@@ -92,7 +99,7 @@ class Metadata(Struct):
 
     @property
     def notes(self) -> Annotations:
-        return self.annotations or Annotations()
+        return self.annotations if self.annotations is not None else _NO_ANNOTATIONS
 
     @property
     def controller(self) -> OwnerReference | None:
@@ -103,39 +110,39 @@ class Metadata(Struct):
         return None
 
 
-class Object(Struct):
+class Object(Part):
     """What every object has."""
 
     metadata: Metadata = field(default_factory=Metadata)
     apiVersion: Name = ""
 
 
-class Condition(Struct):
+class Condition(Part):
     type: Name = ""
     status: Name = ""
     reason: Name = ""
     lastTransitionTime: Name | None = None
 
 
-class TaintObject(Struct):
+class TaintObject(Part):
     key: Name = ""
     value: LabelValue | None = None
     effect: Name = ""
 
 
-class NodeSpec(Struct):
+class NodeSpec(Part):
     unschedulable: bool | None = None
     taints: list[TaintObject] | None = None
     providerID: Annotated[str, Meta(max_length=1024)] | None = None
 
 
-class NodeInfo(Struct):
+class NodeInfo(Part):
     kubeletVersion: Name = ""
     architecture: Name = ""
     operatingSystem: Name = ""
 
 
-class NodeStatus(Struct):
+class NodeStatus(Part):
     capacity: Quantities | None = None
     allocatable: Quantities | None = None
     conditions: list[Condition] | None = None
@@ -147,22 +154,22 @@ class NodeObject(Object):
     status: NodeStatus | None = None
 
 
-class ClaimReference(Struct):
+class ClaimReference(Part):
     name: Name = ""
     request: Name | None = None
 
 
-class Resources(Struct):
+class Resources(Part):
     requests: Quantities | None = None
     limits: Quantities | None = None
     claims: list[ClaimReference] | None = None
 
 
-class Nothing(Struct):
+class Nothing(Part):
     """Only that it is there: what is inside (a command, a header) is not decoded."""
 
 
-class Probe(Struct):
+class Probe(Part):
     httpGet: Nothing | None = None
     tcpSocket: Nothing | None = None
     grpc: Nothing | None = None
@@ -173,7 +180,7 @@ class Probe(Struct):
     failureThreshold: int | None = None
 
 
-class Container(Struct):
+class Container(Part):
     name: Name = ""
     resources: Resources | None = None
     restartPolicy: Name | None = None
@@ -183,7 +190,7 @@ class Container(Struct):
     livenessProbe: Probe | None = None
 
 
-class TolerationObject(Struct):
+class TolerationObject(Part):
     key: Name | None = None
     operator: Name | None = None
     value: LabelValue | None = None
@@ -191,38 +198,38 @@ class TolerationObject(Struct):
     tolerationSeconds: int | None = None
 
 
-class PodClaim(Struct):
+class PodClaim(Part):
     name: Name = ""
     resourceClaimName: Name | None = None
     resourceClaimTemplateName: Name | None = None
 
 
-class SchedulingGroup(Struct):
+class SchedulingGroup(Part):
     podGroupName: Name | None = None
 
 
-class WorkloadReference(Struct):
+class WorkloadReference(Part):
     name: Name | None = None
     podGroup: Name | None = None
 
 
-class AffinityTerm(Struct):
+class AffinityTerm(Part):
     topologyKey: Annotated[str, Meta(max_length=512)] = ""
 
 
-class PodAffinity(Struct):
+class PodAffinity(Part):
     requiredDuringSchedulingIgnoredDuringExecution: list[AffinityTerm] | None = None
 
 
-class Affinity(Struct):
+class Affinity(Part):
     podAffinity: PodAffinity | None = None
 
 
-class NamedItem(Struct):
+class NamedItem(Part):
     name: Name = ""
 
 
-class PodSpec(Struct):
+class PodSpec(Part):
     nodeName: Name | None = None
     schedulerName: Name | None = None
     priority: int | None = None
@@ -241,18 +248,18 @@ class PodSpec(Struct):
     schedulingGates: list[NamedItem] | None = None
 
 
-class ContainerState(Struct):
-    class Running(Struct):
+class ContainerState(Part):
+    class Running(Part):
         startedAt: Name | None = None
 
-    class Waiting(Struct):
+    class Waiting(Part):
         reason: Name | None = None
 
     running: Running | None = None
     waiting: Waiting | None = None
 
 
-class ContainerStatus(Struct):
+class ContainerStatus(Part):
     name: Name = ""
     restartCount: int | None = None
     state: ContainerState | None = None
@@ -260,21 +267,21 @@ class ContainerStatus(Struct):
     allocatedResources: Quantities | None = None
 
 
-class ClaimStatus(Struct):
+class ClaimStatus(Part):
     name: Name = ""
     resourceClaimName: Name | None = None
 
 
-class RequestMapping(Struct):
+class RequestMapping(Part):
     resourceName: Name = ""
 
 
-class ExtendedClaim(Struct):
+class ExtendedClaim(Part):
     resourceClaimName: Name = ""
     requestMappings: list[RequestMapping] | None = None
 
 
-class PodStatus(Struct):
+class PodStatus(Part):
     phase: Name = ""
     conditions: list[Condition] | None = None
     containerStatuses: list[ContainerStatus] | None = None
@@ -294,9 +301,9 @@ class NamespaceObject(Object):
     pass
 
 
-class QuotaSpec(Struct):
-    class ScopeSelector(Struct):
-        class Expression(Struct):
+class QuotaSpec(Part):
+    class ScopeSelector(Part):
+        class Expression(Part):
             scopeName: Name = ""
             operator: Name = ""
             values: list[Name] | None = None
@@ -308,7 +315,7 @@ class QuotaSpec(Struct):
     scopeSelector: ScopeSelector | None = None
 
 
-class QuotaStatus(Struct):
+class QuotaStatus(Part):
     hard: Quantities | None = None
     used: Quantities | None = None
 
@@ -324,7 +331,7 @@ class PriorityClassObject(Object):
     globalDefault: bool | None = None
 
 
-class VersionInfo(Struct):
+class VersionInfo(Part):
     """The answer of ``GET /version``."""
 
     gitVersion: Name = ""

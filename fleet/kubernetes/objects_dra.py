@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
-from fleet.kubernetes.objects_core import Name, Object, Quantity
+from fleet.kubernetes.objects_core import Name, Object, Part, Quantity
 
 
-class Attribute(Struct):
+class Attribute(Part):
     """One value; the list forms (alpha) are ignored."""
 
     string: Name | None = None
@@ -16,20 +16,20 @@ class Attribute(Struct):
     boolean: bool | None = field(default=None, name="bool")
 
 
-class Capacity(Struct):
+class Capacity(Part):
     value: Quantity | None = None
 
 
-class CounterUse(Struct):
+class CounterUse(Part):
     counterSet: Name = ""
 
 
-class DeviceTaint(Struct):
+class DeviceTaint(Part):
     key: Name = ""
     effect: Name = ""
 
 
-class Basic(Struct):
+class Basic(Part):
     attributes: dict[str, Attribute] | None = None
     capacity: dict[str, Capacity | Quantity] | None = None
     consumesCounters: list[CounterUse] | None = None
@@ -47,13 +47,13 @@ class Device(Basic):
         return self.basic if self.basic is not None else self
 
 
-class Pool(Struct):
+class Pool(Part):
     name: Name = ""
     generation: int = 0
     resourceSliceCount: int = 0
 
 
-class SliceSpec(Struct):
+class SliceSpec(Part):
     driver: Name = ""
     pool: Pool = field(default_factory=Pool)
     nodeName: Name | None = None
@@ -64,7 +64,7 @@ class ResourceSliceObject(Object):
     spec: SliceSpec = field(default_factory=SliceSpec)
 
 
-class SubRequest(Struct):
+class SubRequest(Part):
     name: Name = ""
     deviceClassName: Name = ""
     allocationMode: Name | None = None
@@ -83,15 +83,15 @@ class DeviceRequest(SubRequest):
         return self.firstAvailable[0] if self.firstAvailable else self
 
 
-class DeviceClaim(Struct):
+class DeviceClaim(Part):
     requests: list[DeviceRequest] | None = None
 
 
-class ClaimSpec(Struct):
+class ClaimSpec(Part):
     devices: DeviceClaim | None = None
 
 
-class AllocationResult(Struct):
+class AllocationResult(Part):
     request: Name = ""
     driver: Name = ""
     pool: Name = ""
@@ -100,20 +100,20 @@ class AllocationResult(Struct):
     shareID: Name | None = None
 
 
-class Allocation(Struct):
-    class Devices(Struct):
+class Allocation(Part):
+    class Devices(Part):
         results: list[AllocationResult] | None = None
 
     devices: Devices | None = None
 
 
-class Consumer(Struct):
+class Consumer(Part):
     resource: Name = ""
     name: Name = ""
     uid: Name = ""
 
 
-class ClaimStatusBody(Struct):
+class ClaimStatusBody(Part):
     allocation: Allocation | None = None
     reservedFor: list[Consumer] | None = None
 
@@ -123,7 +123,7 @@ class ResourceClaimObject(Object):
     status: ClaimStatusBody | None = None
 
 
-class ClaimTemplateSpec(Struct):
+class ClaimTemplateSpec(Part):
     spec: ClaimSpec | None = None
 
 
@@ -131,14 +131,14 @@ class ClaimTemplateObject(Object):
     spec: ClaimTemplateSpec | None = None
 
 
-class Selector(Struct):
-    class Cel(Struct):
+class Selector(Part):
+    class Cel(Part):
         expression: str = ""
 
     cel: Cel | None = None
 
 
-class DeviceClassSpec(Struct):
+class DeviceClassSpec(Part):
     extendedResourceName: Name | None = None
     selectors: list[Selector] | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
 from fleet.kubernetes.objects_core import (
     Condition,
@@ -10,6 +10,7 @@ from fleet.kubernetes.objects_core import (
     Name,
     Nothing,
     Object,
+    Part,
     Quantities,
     Quantity,
     TolerationObject,
@@ -17,27 +18,27 @@ from fleet.kubernetes.objects_core import (
 from fleet.kubernetes.objects_workloads import SchedulingPolicy
 
 
-class TopologyConstraint(Struct):
+class TopologyConstraint(Part):
     key: Name = ""
 
 
-class SchedulingConstraints(Struct):
+class SchedulingConstraints(Part):
     topology: list[TopologyConstraint] | None = None
 
 
-class RunAiConstraint(Struct):
+class RunAiConstraint(Part):
     requiredTopologyLevel: Name | None = None
     preferredTopologyLevel: Name | None = None
 
 
-class DisruptionMode(Struct):
+class DisruptionMode(Part):
     """The shape of 1.37; in 1.36 it is the text Pod or PodGroup."""
 
     single: Nothing | None = None
     all: Nothing | None = None
 
 
-class PodGroupSpec(Struct):
+class PodGroupSpec(Part):
     """All four kinds: scheduling.k8s.io, scheduling.x-k8s.io, volcano, run.ai."""
 
     minMember: int | None = None
@@ -49,7 +50,7 @@ class PodGroupSpec(Struct):
     priorityClassName: Name | None = None
 
 
-class StatusBody(Struct):
+class StatusBody(Part):
     conditions: list[Condition] | None = None
     phase: Name | None = None
 
@@ -59,13 +60,13 @@ class PodGroupObject(Object):
     status: StatusBody | None = None
 
 
-class WorkloadPodGroup(Struct):
+class WorkloadPodGroup(Part):
     name: Name = ""
     policy: SchedulingPolicy | None = None
     schedulingPolicy: SchedulingPolicy | None = None
 
 
-class WorkloadSpec(Struct):
+class WorkloadSpec(Part):
     podGroups: list[WorkloadPodGroup] | None = None  # 1.35
     podGroupTemplates: list[WorkloadPodGroup] | None = None  # 1.36 and later
     queueName: Name | None = None  # Kueue
@@ -78,7 +79,7 @@ class WorkloadObject(Object):
     status: StatusBody | None = None
 
 
-class QueueSpec(Struct):
+class QueueSpec(Part):
     capability: Quantities | None = None
     weight: int | None = None
 
@@ -87,22 +88,22 @@ class VolcanoQueueObject(Object):
     spec: QueueSpec = field(default_factory=QueueSpec)
 
 
-class FlavorResource(Struct):
+class FlavorResource(Part):
     name: Name = ""
     nominalQuota: Quantity | None = None
     borrowingLimit: Quantity | None = None
 
 
-class FlavorQuota(Struct):
+class FlavorQuota(Part):
     name: Name = ""
     resources: list[FlavorResource] | None = None
 
 
-class ResourceGroup(Struct):
+class ResourceGroup(Part):
     flavors: list[FlavorQuota] | None = None
 
 
-class ClusterQueueSpec(Struct):
+class ClusterQueueSpec(Part):
     cohort: Name | None = None
     cohortName: Name | None = None
     resourceGroups: list[ResourceGroup] | None = None
@@ -113,7 +114,7 @@ class ClusterQueueObject(Object):
     status: StatusBody | None = None
 
 
-class LocalQueueSpec(Struct):
+class LocalQueueSpec(Part):
     clusterQueue: Name = ""
 
 
@@ -121,7 +122,7 @@ class LocalQueueObject(Object):
     spec: LocalQueueSpec = field(default_factory=LocalQueueSpec)
 
 
-class ResourceFlavorSpec(Struct):
+class ResourceFlavorSpec(Part):
     nodeLabels: Labels | None = None
     topologyName: Name | None = None
     tolerations: list[TolerationObject] | None = None
@@ -131,11 +132,11 @@ class ResourceFlavorObject(Object):
     spec: ResourceFlavorSpec = field(default_factory=ResourceFlavorSpec)
 
 
-class TopologyLevelSpec(Struct):
+class TopologyLevelSpec(Part):
     nodeLabel: Name = ""
 
 
-class TopologySpec(Struct):
+class TopologySpec(Part):
     levels: list[TopologyLevelSpec] | None = None
 
 

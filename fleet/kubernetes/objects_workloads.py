@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import field
 
 from fleet.kubernetes.objects_core import (
     Condition,
@@ -10,17 +10,18 @@ from fleet.kubernetes.objects_core import (
     Metadata,
     Name,
     Object,
+    Part,
     PodSpec,
     Resources,
 )
 
 
-class PodTemplate(Struct):
+class PodTemplate(Part):
     metadata: Metadata | None = None
     spec: PodSpec = field(default_factory=PodSpec)
 
 
-class SimpleSpec(Struct):
+class SimpleSpec(Part):
     replicas: int | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
     progressDeadlineSeconds: int | None = None
@@ -42,19 +43,19 @@ class DaemonSetObject(Object):
     spec: SimpleSpec = field(default_factory=SimpleSpec)
 
 
-class GangPolicy(Struct):
+class GangPolicy(Part):
     minCount: int | None = None
 
 
-class SchedulingPolicy(Struct):
+class SchedulingPolicy(Part):
     gang: GangPolicy | None = None
 
 
-class JobScheduling(Struct):
+class JobScheduling(Part):
     schedulingPolicy: SchedulingPolicy | None = None
 
 
-class JobSpec(Struct):
+class JobSpec(Part):
     parallelism: int | None = None
     completions: int | None = None
     suspend: bool | None = None
@@ -62,7 +63,7 @@ class JobSpec(Struct):
     scheduling: JobScheduling | None = None  # alpha of 1.37
 
 
-class JobStatus(Struct):
+class JobStatus(Part):
     conditions: list[Condition] | None = None
 
 
@@ -71,12 +72,12 @@ class JobObject(Object):
     status: JobStatus | None = None
 
 
-class JobTemplate(Struct):
+class JobTemplate(Part):
     metadata: Metadata | None = None
     spec: JobSpec = field(default_factory=JobSpec)
 
 
-class CronJobSpec(Struct):
+class CronJobSpec(Part):
     suspend: bool | None = None
     jobTemplate: JobTemplate = field(default_factory=JobTemplate)
 
@@ -85,13 +86,13 @@ class CronJobObject(Object):
     spec: CronJobSpec = field(default_factory=CronJobSpec)
 
 
-class ReplicatedJob(Struct):
+class ReplicatedJob(Part):
     name: Name = ""
     replicas: int | None = None
     template: JobTemplate = field(default_factory=JobTemplate)
 
 
-class JobSetSpec(Struct):
+class JobSetSpec(Part):
     replicatedJobs: list[ReplicatedJob] | None = None
     suspend: bool | None = None
 
@@ -101,13 +102,13 @@ class JobSetObject(Object):
     status: JobStatus | None = None
 
 
-class LeaderWorkerTemplate(Struct):
+class LeaderWorkerTemplate(Part):
     size: int | None = None
     leaderTemplate: PodTemplate | None = None
     workerTemplate: PodTemplate = field(default_factory=PodTemplate)
 
 
-class LeaderWorkerSetSpec(Struct):
+class LeaderWorkerSetSpec(Part):
     replicas: int | None = None
     leaderWorkerTemplate: LeaderWorkerTemplate = field(default_factory=LeaderWorkerTemplate)
 
@@ -116,7 +117,7 @@ class LeaderWorkerSetObject(Object):
     spec: LeaderWorkerSetSpec = field(default_factory=LeaderWorkerSetSpec)
 
 
-class RayGroup(Struct):
+class RayGroup(Part):
     groupName: Name = ""
     replicas: int | None = None
     minReplicas: int | None = None
@@ -124,7 +125,7 @@ class RayGroup(Struct):
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
-class RayClusterSpec(Struct):
+class RayClusterSpec(Part):
     headGroupSpec: RayGroup | None = None
     workerGroupSpecs: list[RayGroup] | None = None
     suspend: bool | None = None
@@ -134,7 +135,7 @@ class RayClusterObject(Object):
     spec: RayClusterSpec = field(default_factory=RayClusterSpec)
 
 
-class RayOwnerSpec(Struct):
+class RayOwnerSpec(Part):
     rayClusterSpec: RayClusterSpec | None = None  # RayJob
     rayClusterConfig: RayClusterSpec | None = None  # RayService
     suspend: bool | None = None
@@ -148,21 +149,21 @@ class RayServiceObject(Object):
     spec: RayOwnerSpec = field(default_factory=RayOwnerSpec)
 
 
-class ReplicaSpec(Struct):
+class ReplicaSpec(Part):
     replicas: int | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
-class OperatorPolicy(Struct):
+class OperatorPolicy(Part):
     minAvailable: int | None = None
 
 
-class RunPolicy(Struct):
+class RunPolicy(Part):
     suspend: bool | None = None
     schedulingPolicy: OperatorPolicy | None = None
 
 
-class OperatorJobSpec(Struct):
+class OperatorJobSpec(Part):
     pytorchReplicaSpecs: dict[Name, ReplicaSpec] | None = None
     mpiReplicaSpecs: dict[Name, ReplicaSpec] | None = None
     runPolicy: RunPolicy | None = None
@@ -178,12 +179,12 @@ class MpiJobObject(Object):
     status: JobStatus | None = None
 
 
-class Trainer(Struct):
+class Trainer(Part):
     numNodes: int | None = None
     resourcesPerNode: Resources | None = None
 
 
-class TrainJobSpec(Struct):
+class TrainJobSpec(Part):
     trainer: Trainer | None = None
     suspend: bool | None = None
 
@@ -193,13 +194,13 @@ class TrainJobObject(Object):
     status: JobStatus | None = None
 
 
-class VolcanoTask(Struct):
+class VolcanoTask(Part):
     name: Name = ""
     replicas: int | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
-class VolcanoJobSpec(Struct):
+class VolcanoJobSpec(Part):
     minAvailable: int | None = None
     schedulerName: Name | None = None
     queue: Name | None = None
@@ -221,7 +222,7 @@ class Predictor(PodSpec):
     workerSpec: WorkerSpec | None = None
 
 
-class InferenceServiceSpec(Struct):
+class InferenceServiceSpec(Part):
     predictor: Predictor | None = None
 
 

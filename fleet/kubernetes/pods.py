@@ -184,7 +184,7 @@ def build(
         claim_devices=devices,
         gpu_fraction=_fraction(m),
         gpu_memory_mib=_device_memory(m),
-        labels={key: meta.label(key) for key in KEPT_LABELS if meta.label(key)},
+        labels={k: v for k, v in (meta.labels or {}).items() if v and k in KEPT_LABELS},
     )
 
 
