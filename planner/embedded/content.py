@@ -5,14 +5,23 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
 
+from fleet import workload_file
 from planner.accounts.models import Membership, Role, Team, User
+from planner.inventory.demo import load_demo_fleet
+from planner.inventory.models import Cluster
+from planner.plans.models import Plan, Workload
+from planner.plans.plan_services import create_plan, request_solve
+from planner.plans.workload_services import import_workloads
 
 NAME = "admin"
 TEAM = "Platform"
+WORKLOADS = Path(__file__).with_name("demo_workloads.yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,7 @@ def ensure_login() -> Login:
     if user is None:
         password = secrets.token_urlsafe(12)
         user = User.objects.create_superuser(NAME, password=password)
-        team, _ = Team.objects.get_or_create(slug=TEAM.lower(), defaults={"name": TEAM})
+        team, _made = Team.objects.get_or_create(slug=TEAM.lower(), defaults={"name": TEAM})
         Membership.objects.create(user=user, team=team, role=Role.ADMIN)
         settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
@@ -40,4 +49,29 @@ def ensure_login() -> Login:
 
 
 def ensure_demo(user: User, say: Callable[[str], object]) -> None:
-    """Load the demo fleet, its workloads and a solved plan, unless they are there already."""
+    """Load the demo fleet, its workloads and a plan to solve, on the first start only.
+
+    What a person deletes afterwards stays deleted: a mark beside the database remembers.
+    """
+    mark = settings.DATA_DIR / "demo-loaded"
+    team = Team.objects.filter(slug=TEAM.lower()).first()
+    if mark.exists() or team is None or Cluster.objects.filter(team=team).exists():
+        return
+    say(_("Making the synthetic fleet (first start only) …"))
+    with transaction.atomic():
+        load_demo_fleet(team=team, by=user)
+        import_workloads(team=team, by=user, values=workload_file.load(WORKLOADS.read_bytes()))
+        plan = _demo_plan(team, user)
+        request_solve(plan=plan, by=user)
+    mark.touch()
+
+
+def _demo_plan(team: Team, user: User) -> Plan:
+    return create_plan(
+        team=team,
+        by=user,
+        workloads=Workload.objects.filter(team=team),
+        clusters=(),
+        name=_("Demo: first quarter"),
+        description=_("Made-up workloads on the synthetic fleet"),
+    )
