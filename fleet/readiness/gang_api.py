@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalogue.kubernetes_releases import maturity
-from fleet.readiness.distributed import distributed
+from fleet.readiness.distributed import Distributed, distributed
 from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.readiness.gang_systems import RESOURCES, installed, name_of, native_is_alpha, unreadable
 from fleet.readiness.subject import Subject
@@ -37,8 +37,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 QUESTION,
                 Verdict.FAIL,
                 "There is no gang scheduler, and there are distributed workloads",
-                f"{many(len(gangs), 'workload')} need several pods at the same time. "
-                + _native_words(subject),
+                f"{_needing(gangs)} " + _native_words(subject),
                 (Evidence("API server", "/apis", "no Kueue, Volcano, KAI, coscheduling"),),
                 "Install Kueue (quota and topology for whole jobs), Volcano or KAI Scheduler.",
                 source=_SOURCE,
@@ -73,7 +72,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             QUESTION,
             Verdict.WARN,
             f"{names[:1].upper() + names[1:]} is served and no distributed workload uses it",
-            f"{many(len(gangs), 'workload')} need several pods at the same time.",
+            _needing(gangs),
             evidence,
             "See the workloads below: each has the lines to add.",
             source=_SOURCE,
@@ -96,6 +95,11 @@ def check(subject: Subject) -> Iterator[Finding]:
             "The native PodGroup API is not served",
             f"{_native_words(subject)} Not needed while {names} is in use.".strip(),
         )
+
+
+def _needing(gangs: list[Distributed]) -> str:
+    count = many(len(gangs), "workload needs", "workloads need")
+    return f"{count} several pods at the same time."
 
 
 def _native_words(subject: Subject) -> str:

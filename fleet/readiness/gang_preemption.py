@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.readiness.distributed import distributed, pod_group
+from fleet.readiness.distributed import Distributed, distributed, pod_group
 from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded_findings, listed, many, not_applicable
+from fleet.readiness.wording import bounded, listed, many, not_applicable
 
 CHECK = "gang-preemption"
 QUESTION = 4
@@ -23,33 +23,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not gangs:
         yield not_applicable(CHECK, QUESTION, "No distributed workload has pods")
         return
-    hunters = [p.priority for p in subject.work_pods if p.preemption_policy != "Never"]
-    findings = []
-    for gang in gangs:
-        known = pod_group(subject, gang.namespace, gang.gang)
-        mode = known.details.get("disruptionMode", "") if known is not None else ""
-        if mode.lower() in ("podgroup", "all"):
-            continue
-        lowest = min(p.priority for p in gang.pods)
-        above = sum(1 for priority in hunters if priority > lowest)
-        if not above:
-            continue
-        findings.append(
-            Finding(
-                CHECK,
-                QUESTION,
-                Verdict.WARN,
-                f"{gang.name} can lose one pod and stop as a whole",
-                f"{many(above, 'GPU pod')} of higher priority may evict single pods of it; the "
-                f"other {gang.needed - 1} then hold their GPUs for nothing.",
-                (Evidence(gang.object, "lowest priority of its pods", str(lowest)),),
-                "Give distributed jobs a PriorityClass of their own above the serving pods that "
-                "may be restarted, or use a gang system that evicts whole groups.",
-                source=_SOURCE,
-            )
-        )
-    yield from bounded_findings(findings, "workload")
-    if not findings:
+    exposed = [(gang, found) for gang in gangs if (found := _above(subject, gang))]
+    if not exposed:
         yield Finding(
             CHECK,
             QUESTION,
@@ -58,3 +33,47 @@ def check(subject: Subject) -> Iterator[Finding]:
             f"{listed(g.name for g in gangs)}: nothing of higher priority can preempt them.",
             source=_SOURCE,
         )
+        return
+    title = (
+        f"{exposed[0][0].name} can lose one pod and stop as a whole"
+        if len(exposed) == 1
+        else f"{len(exposed)} distributed workloads can lose one pod and stop as a whole"
+    )
+    hunters = max(found for _, found in exposed)
+    yield Finding(
+        CHECK,
+        QUESTION,
+        Verdict.WARN,
+        title,
+        f"Up to {many(hunters, 'GPU pod')} of higher priority may evict single pods of "
+        f"{listed(gang.name for gang, _ in exposed)}; the other pods then hold their GPUs for "
+        "nothing.",
+        bounded(
+            [
+                Evidence(gang.object, "lowest priority of its pods", str(_lowest(gang)))
+                for gang, _ in exposed
+            ]
+        ),
+        "Give distributed jobs a PriorityClass of their own above the serving pods that may be "
+        "restarted, or use a gang system that evicts whole groups.",
+        source=_SOURCE,
+    )
+
+
+def _lowest(gang: Distributed) -> int:
+    return min(pod.priority for pod in gang.pods)
+
+
+def _above(subject: Subject, gang: Distributed) -> int:
+    """GPU pods that could evict single pods of the gang to take the same kind of resource."""
+    known = pod_group(subject, gang.namespace, gang.gang)
+    mode = known.details.get("disruptionMode", "") if known is not None else ""
+    if mode.lower() in ("podgroup", "all"):
+        return 0
+    return sum(
+        1
+        for pod in subject.work_pods
+        if pod.priority > _lowest(gang)
+        and pod.preemption_policy != "Never"
+        and not gang.requests.keys().isdisjoint(pod.requests)
+    )

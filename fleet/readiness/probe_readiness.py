@@ -42,6 +42,19 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _judge(server: Server) -> Finding | None:
     probe = server.container.readiness
+    if not server.answers:
+        return Finding(
+            CHECK,
+            QUESTION,
+            Verdict.UNKNOWN,
+            f"Does {server.name} serve requests?",
+            "It declares no port and no probe. A notebook or a batch worker needs none; a model "
+            "server counts as ready before its model is loaded.",
+            (server.evidence("ports, probes", "none"),),
+            "If it serves, add a readiness probe:",
+            _SNIPPET.format(port="PORT"),
+            source=_SOURCE,
+        )
     if probe is None:
         return Finding(
             CHECK,

@@ -85,9 +85,9 @@ def suggestion(seconds: float | None) -> str:
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    found = list(servers(subject))
+    found = [server for server in servers(subject) if server.answers]
     if not found:
-        yield not_applicable(CHECK, QUESTION, "No model server was found")
+        yield not_applicable(CHECK, QUESTION, "No model server with a port or a probe was found")
         return
     findings = []
     good = []

@@ -21,6 +21,10 @@ SERVING_KINDS = frozenset(
 """Owners whose GPU pods serve. Jobs of any kind train or run in batches."""
 
 
+GENERATED_KINDS = frozenset({"InferenceService", "RayService"})
+"""Owners whose operator writes the pod template: the pods are the truth, where there are any."""
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """One model server: its object and one container that answers requests."""
@@ -33,6 +37,12 @@ class Server:
     loads: tuple[float, ...]  # measured seconds from start to ready, pods without a restart
     restarts: int  # most restarts of one pod
     controller: Controller | None
+
+    @property
+    def answers(self) -> bool:
+        """Whether the container shows that it answers requests: by a port or a probe."""
+        found = self.container
+        return bool(found.ports or found.startup or found.readiness or found.liveness)
 
     @property
     def measured(self) -> float | None:
@@ -53,7 +63,10 @@ def servers(subject: Subject) -> Iterator[Server]:
         if controller.kind not in SERVING_KINDS:
             continue
         pods = subject.pods_of(controller)
-        probes = controller.probes or next((p.probes for p in pods if p.probes), ())
+        running = next((p.probes for p in pods if p.probes), ())
+        # The operators of custom resources add probes when they make the pods.
+        generated = controller.kind in GENERATED_KINDS and running
+        probes = running if generated else controller.probes or running
         for container in serving_containers(probes):
             yield Server(
                 name=f"{controller.namespace}/{controller.name}",

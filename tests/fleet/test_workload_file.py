@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import textwrap
 from pathlib import Path
 
 import jsonschema
@@ -167,3 +169,25 @@ def test_any_json_gives_workloads_or_a_refusal(value: object) -> None:
 def test_workload_survives_the_file(workload: LlmWorkload) -> None:
     text = json.dumps({"workloads": [msgspec.to_builtins(workload)]})
     assert load(text.encode()) == (workload,)
+
+
+def examples_in_docs() -> list[str]:
+    """The indented YAML blocks of the page that start with ``workloads:``."""
+    text = (ROOT / "docs/workload-file.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
+    plain = [textwrap.dedent(block) for block in blocks]
+    return [block for block in plain if "workloads:\n" in block]
+
+
+def test_examples_in_the_docs_are_valid() -> None:
+    found = [type(w) for text in examples_in_docs() for w in load(text.encode())]
+    assert {EmbeddingWorkload, LlmWorkload, TrainingWorkload} == set(found)
+
+
+def test_constraints_in_the_docs_are_valid() -> None:
+    text = (ROOT / "docs/workload-file.md").read_text(encoding="utf-8")
+    block = text.split("## Constraints\n\n")[1]
+    inner = textwrap.indent(textwrap.dedent(block), "  ")
+    (workload,) = load(f"workloads:\n- kind: llm\n  name: a\n{inner}".encode())
+    assert workload.constraints.topology == "rack"
+    assert workload.constraints.tolerations[0].value == "research"

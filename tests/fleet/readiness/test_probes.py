@@ -92,6 +92,22 @@ def test_startup_probe_without_a_known_load_is_a_warning() -> None:
     assert "not known" in finding.title
 
 
+def test_pod_without_port_and_probe_is_asked_about_and_not_failed() -> None:
+    silent = (ContainerProbes("main", None, None, None, wants_gpu=True),)
+    found = server(probes=silent)
+    assert verdicts(found, "probe-readiness") == [Verdict.UNKNOWN]
+    assert verdicts(found, "probe-startup") == [Verdict.NOT_APPLICABLE]
+
+
+def test_pods_of_an_operator_show_the_probes_that_it_added() -> None:
+    bare = (ContainerProbes("main", None, None, None, wants_gpu=True, ports=1),)
+    isvc = controller("InferenceService", "srv", probes=bare, gang_size=1)
+    made = pod("srv-0", owner=Owner("InferenceService", "srv"), probes=probes(readiness=READY))
+    assert verdicts(cluster(controllers=(isvc,)), "probe-readiness") == [Verdict.FAIL]
+    found = cluster(controllers=(isvc,), pods=(made,))
+    assert verdicts(found, "probe-readiness") == [Verdict.PASS]
+
+
 def test_the_slowest_measured_pods_decide() -> None:
     found = server(20, 20, 20, 200, probes=probes(startup=times(period=10, failures=15)))
     assert verdicts(found, "probe-startup") == [Verdict.FAIL]
