@@ -68,9 +68,9 @@ _OTHER_VENDORS = {
     "iluvatar.ai": "iluvatar",
 }
 _NOT_DEVICES = re.compile(r"monitoring|memory|core|mem|priority|count")
-_AMD_PARTITION = re.compile(r"amd\.com/([sdtqc]px_nps\d)")
+_AMD_PARTITION = re.compile(r"amd\.com/([sdtqc]px_nps[0-9])")
 # KubeVirt's plugin names a passed-through board by chip and marketing name.
-_PASSTHROUGH = re.compile(r"nvidia\.com/(?!GRID_|NVIDIA_)[A-Z]{2}\d{3}[A-Z]*_[A-Z0-9_-]+")
+_PASSTHROUGH = re.compile(r"nvidia\.com/(?!GRID_|NVIDIA_)[A-Z]{2}[0-9]{3}[A-Z]*_[A-Z0-9_-]+")
 _UNKNOWN_ACCELERATOR = re.compile(r".+/(?:v?gpu|mlu|npu|xpu)[^/]*", re.IGNORECASE)
 _DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 

@@ -76,7 +76,7 @@ def milli_cpu(text: str | int | float) -> int:
 
 def mib(text: str | int | float) -> int:
     """Memory quantity to MiB, rounded down (what can surely be used)."""
-    return int(parse_quantity(text) // _MIB)
+    return int(parse_quantity(text)) // _MIB  # integers: Decimal's "//" fails on great numbers
 
 
 def mib_request(text: str | int | float) -> int:
@@ -92,6 +92,13 @@ def whole(text: str | int | float) -> int:
 def _ceil(value: Decimal) -> int:
     result = int(value)
     return result + 1 if value > result else result
+
+
+def plain_count(text: str | None, digits: int = 9) -> int | None:
+    """A count written in plain ASCII digits, at most so many of them; None for anything else."""
+    if not text or len(text) > digits or not (text.isascii() and text.isdigit()):
+        return None
+    return int(text)
 
 
 def gib_text(mebibytes: float, digits: int = 1) -> str:

@@ -132,9 +132,9 @@ def usable_mib(card: Accelerator) -> float:
 
 _SEPARATORS = re.compile(r"[^a-z0-9.]+")
 _MIG_SUFFIX = re.compile(r"[-_ ]mig[-_ ].*$")
-_VGPU = re.compile(r"^(?:grid|nvidia)[-_ ](?P<card>.+)[-_ ](?P<profile>\d{1,3}[abcq])$", re.I)
+_VGPU = re.compile(r"^(?:grid|nvidia)[-_ ](?P<card>.+)[-_ ](?P<profile>[0-9]{1,3}[abcq])$", re.I)
 _VENDORS = ("nvidia", "amd", "intel", "tesla")
-_MEMORY = re.compile(r"^(\d{1,3})gb?$")
+_MEMORY = re.compile(r"^([0-9]{1,3})gb?$")
 _MAX_TEXT = 200
 # Four and three products share these names (Turing, Ada, Blackwell …).
 _MANY_PRODUCTS = frozenset({("rtx", "4000"), ("rtx", "5000"), ("rtx", "6000")})

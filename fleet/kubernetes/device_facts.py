@@ -11,6 +11,7 @@ from fleet.device_names import DEVICE_KINDS, DeviceName, device_name
 from fleet.inventory import Units
 from fleet.kubernetes.dra import DraDevices
 from fleet.kubernetes.objects_core import Annotations
+from fleet.units import plain_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,7 @@ class NodeFacts:
 
     def number(self, label: str) -> int | None:
         """A label's value as a count; None when absent or not a plain number."""
-        text = self.labels.get(label, "")
-        return int(text) if text.isdigit() and len(text) < 10 else None
+        return plain_count(self.labels.get(label))
 
     def units(self, vendor: str) -> tuple[Units, ...]:
         """All units of a vendor's GPU resources; asked for but not offered counts as 0."""

@@ -10,11 +10,12 @@ from fleet.catalogue.accelerators import Accelerator, candidates, from_pci_id
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.device_facts import NodeFacts, decide_model
 from fleet.kubernetes.devices_nvidia import nvidia_group
+from fleet.units import plain_count
 
 _BETA = re.compile(r"beta\.amd\.com/gpu\.(?P<what>[a-z-]+)\.(?P<value>.+)")
 _PARTS = {"spx": 1, "dpx": 2, "tpx": 3, "qpx": 4, "cpx": 8}
 _INTEL_DEVICE = re.compile(r"gpu\.intel\.com/device-id\.[0-9a-f]{4}-([0-9a-f]{4})\.count")
-_VRAM = re.compile(r"(\d{1,4})Gi?B?")
+_VRAM = re.compile(r"([0-9]{1,4})Gi?B?")
 
 
 def device_groups(facts: NodeFacts) -> tuple[DeviceGroup, ...]:
@@ -29,8 +30,9 @@ def _amd(facts: NodeFacts) -> DeviceGroup | None:
     beta: dict[str, dict[str, int]] = {}
     for key, value in facts.labels.items():
         match = _BETA.fullmatch(key)
-        if match is not None and value.isdigit():
-            beta.setdefault(match["what"], {})[match["value"]] = int(value[:9])
+        counted = plain_count(value)
+        if match is not None and counted is not None:
+            beta.setdefault(match["what"], {})[match["value"]] = counted
     sources = [(f"ResourceSlice of {d.driver}", candidates(d.product)) for d in dra]
     for label in ("amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"):
         sources.append((f"label {label}", candidates(facts.labels.get(label, ""))))
@@ -141,7 +143,7 @@ def _intel(facts: NodeFacts) -> DeviceGroup | None:
     model = decide_model(
         [(w, tuple(c for c in cards if c.vendor == "Intel")) for w, cards in sources], None
     )
-    counted = sum(int(v) for v in ids.values() if v.isdigit() and len(v) < 6)
+    counted = sum(plain_count(v, 5) or 0 for v in ids.values())
     physical: int | None
     if dra:
         physical, source = sum(d.boards for d in dra), "ResourceSlices"

@@ -27,7 +27,7 @@ from fleet.kubernetes.hami import HamiNode, hami_node
 
 _PRODUCT = "nvidia.com/gpu.product"
 _MIG_PRODUCT = re.compile(r"nvidia\.com/mig-(.+)\.product")
-_NFD = re.compile(r"feature\.node\.kubernetes\.io/pci-(?:03\d\d[_-])?10de(?:[_-].*)?\.present")
+_NFD = re.compile(r"feature\.node\.kubernetes\.io/pci-(?:03[0-9]{2}[_-])?10de(?:[_-].*)?\.present")
 # Labels that people, clouds and tools set; the value may be a model, a vendor or anything.
 _NAMED = (
     "eks.amazonaws.com/instance-gpu-name",

@@ -21,7 +21,8 @@ from fleet.kubernetes.objects_dra import (
     ResourceClaimObject,
     ResourceSliceObject,
 )
-from fleet.units import QuantityError, mib
+from fleet.kubernetes.requests import bounded_quantity
+from fleet.units import QuantityError
 
 DeviceKey = tuple[str, str, str]  # driver, pool, device: names repeat across pools
 
@@ -123,7 +124,7 @@ def _memory(driver: str, device: Device) -> int | None:
     value = capacity.get("memory", capacity.get(f"{driver}/memory"))
     amount = value.value if isinstance(value, Capacity) else value
     try:
-        return mib(amount) if amount is not None else None
+        return int(bounded_quantity("memory", amount)) // 2**20 if amount is not None else None
     except QuantityError:
         return None
 

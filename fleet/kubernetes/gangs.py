@@ -24,7 +24,7 @@ from fleet.kubernetes.objects_gangs import (
     WorkloadObject,
 )
 from fleet.kubernetes.objects_workloads import SchedulingPolicy
-from fleet.units import QuantityError, parse_quantity
+from fleet.units import QuantityError, parse_quantity, plain_count
 
 _POD_GROUPS = {
     "native": "podgroups.scheduling.k8s.io",
@@ -104,7 +104,7 @@ def gang_of(meta: Metadata, spec: PodSpec, minima: Minima) -> Gang | None:
     if notes.kai_pod_group:
         return with_minimum("kai", notes.kai_pod_group)
     if meta.label(KUEUE_GROUP_LABEL):
-        return Gang("kueue", meta.label(KUEUE_GROUP_LABEL), number(notes.kueue_group_count))
+        return Gang("kueue", meta.label(KUEUE_GROUP_LABEL), plain_count(notes.kueue_group_count))
     if meta.label(QUEUE_LABEL):
         return Gang("kueue", meta.label(QUEUE_LABEL), None)
     if meta.label(KAI_QUEUE_LABEL) and spec.schedulerName == "kai-scheduler":
@@ -112,13 +112,8 @@ def gang_of(meta: Metadata, spec: PodSpec, minima: Minima) -> Gang | None:
     name = meta.label("leaderworkerset.sigs.k8s.io/name")
     if name:
         index = meta.label("leaderworkerset.sigs.k8s.io/group-index") or "?"
-        return Gang("lws", f"{name}-{index}", number(notes.lws_size))
+        return Gang("lws", f"{name}-{index}", plain_count(notes.lws_size))
     return None
-
-
-def number(text: str | None) -> int | None:
-    """A plain count out of an annotation, None for anything else."""
-    return int(text) if text and text.isdigit() and len(text) < 7 else None
 
 
 def topology_constraints(notes: Annotations, spec: PodSpec) -> tuple[str, ...]:

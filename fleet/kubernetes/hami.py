@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fleet.kubernetes.objects_core import Annotations
+from fleet.units import plain_count
 
 _MAX_BOARDS = 128
 
@@ -35,10 +36,13 @@ def hami_node(notes: Annotations) -> HamiNode | None:
     kind = mode = ""
     for entry in (notes.hami_register or "").split(":")[:_MAX_BOARDS]:
         parts = [part.strip() for part in entry.split(",")]
-        if len(parts) < 7 or not parts[1].isdigit() or not parts[2].isdigit():
+        if len(parts) < 7:
+            continue
+        units, size = plain_count(parts[1], 6), plain_count(parts[2])
+        if units is None or size is None:
             continue
         boards.append((parts[0], parts[6].lower() == "true"))
-        split, memory, kind = int(parts[1][:6]), int(parts[2][:9]), parts[4]
+        split, memory, kind = units, size, parts[4]
         mode = parts[8] if len(parts) > 8 else ""
     if not boards or not split:
         return None

@@ -10,9 +10,10 @@ from fleet.kubernetes.devices import device_groups
 from fleet.kubernetes.dra import DraDevices
 from fleet.kubernetes.objects_core import NodeObject, NodeSpec, NodeStatus, Quantities
 from fleet.kubernetes.pods import NodeUse, time_of
+from fleet.kubernetes.requests import bounded_quantity
 from fleet.kubernetes.taints import not_schedulable_reason, taints_of
 from fleet.kubernetes.topology import Keys, levels_of
-from fleet.units import QuantityError, mib, milli_cpu, parse_quantity
+from fleet.units import QuantityError
 
 _POOLS = (
     "cloud.google.com/gke-nodepool",
@@ -114,7 +115,7 @@ def _counts(quantities: Quantities | None, problems: list[str]) -> dict[str, int
     for name, text in (quantities or {}).items():
         if "/" in name or name == "pods":
             try:
-                found[name] = max(0, int(parse_quantity(text)))
+                found[name] = int(bounded_quantity(name, text))
             except QuantityError as error:
                 problems.append(f"{name[:100]}: {error}")
     return found
@@ -122,7 +123,7 @@ def _counts(quantities: Quantities | None, problems: list[str]) -> dict[str, int
 
 def _cpu(quantities: Quantities | None, problems: list[str]) -> int:
     try:
-        return max(0, milli_cpu((quantities or {}).get("cpu", 0)))
+        return int(bounded_quantity("cpu", (quantities or {}).get("cpu", 0)) * 1000)
     except QuantityError as error:
         problems.append(f"cpu: {error}")
         return 0
@@ -130,7 +131,7 @@ def _cpu(quantities: Quantities | None, problems: list[str]) -> int:
 
 def _memory(quantities: Quantities | None, problems: list[str]) -> int:
     try:
-        return max(0, mib((quantities or {}).get("memory", 0)))
+        return int(bounded_quantity("memory", (quantities or {}).get("memory", 0))) // 2**20
     except QuantityError as error:
         problems.append(f"memory: {error}")
         return 0

@@ -15,6 +15,8 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 Quantity = str | int | float
+Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, Meta(ge=-(2**62), le=2**62)]
 Quantities = dict[str, Quantity]
 # The API server enforces 253 and 63; a file may hold anything.
 Name = Annotated[str, Meta(max_length=253)]
@@ -174,10 +176,10 @@ class Probe(Part):
     tcpSocket: Nothing | None = None
     grpc: Nothing | None = None
     exec: Nothing | None = None
-    initialDelaySeconds: int | None = None
-    periodSeconds: int | None = None
-    timeoutSeconds: int | None = None
-    failureThreshold: int | None = None
+    initialDelaySeconds: Int32 | None = None
+    periodSeconds: Int32 | None = None
+    timeoutSeconds: Int32 | None = None
+    failureThreshold: Int32 | None = None
 
 
 class Container(Part):
@@ -195,7 +197,7 @@ class TolerationObject(Part):
     operator: Name | None = None
     value: LabelValue | None = None
     effect: Name | None = None
-    tolerationSeconds: int | None = None
+    tolerationSeconds: Int32 | None = None
 
 
 class PodClaim(Part):
@@ -232,7 +234,7 @@ class NamedItem(Part):
 class PodSpec(Part):
     nodeName: Name | None = None
     schedulerName: Name | None = None
-    priority: int | None = None
+    priority: Int32 | None = None
     priorityClassName: Name | None = None
     preemptionPolicy: Name | None = None
     tolerations: list[TolerationObject] | None = None
@@ -261,7 +263,7 @@ class ContainerState(Part):
 
 class ContainerStatus(Part):
     name: Name = ""
-    restartCount: int | None = None
+    restartCount: Int32 | None = None
     state: ContainerState | None = None
     resources: Resources | None = None
     allocatedResources: Quantities | None = None
@@ -326,7 +328,7 @@ class QuotaObject(Object):
 
 
 class PriorityClassObject(Object):
-    value: int = 0
+    value: Int32 = 0
     preemptionPolicy: Name | None = None
     globalDefault: bool | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import field
 
-from fleet.kubernetes.objects_core import Name, Object, Part, Quantity
+from fleet.kubernetes.objects_core import Int32, Int64, Name, Object, Part, Quantity
 
 
 class Attribute(Part):
@@ -12,7 +12,7 @@ class Attribute(Part):
 
     string: Name | None = None
     version: Name | None = None
-    integer: int | None = field(default=None, name="int")
+    integer: Int64 | None = field(default=None, name="int")
     boolean: bool | None = field(default=None, name="bool")
 
 
@@ -49,8 +49,8 @@ class Device(Basic):
 
 class Pool(Part):
     name: Name = ""
-    generation: int = 0
-    resourceSliceCount: int = 0
+    generation: Int64 = 0
+    resourceSliceCount: Int32 = 0
 
 
 class SliceSpec(Part):
@@ -68,7 +68,7 @@ class SubRequest(Part):
     name: Name = ""
     deviceClassName: Name = ""
     allocationMode: Name | None = None
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class DeviceRequest(SubRequest):

@@ -6,6 +6,7 @@ from msgspec import field
 
 from fleet.kubernetes.objects_core import (
     Condition,
+    Int32,
     Labels,
     Name,
     Nothing,
@@ -41,7 +42,7 @@ class DisruptionMode(Part):
 class PodGroupSpec(Part):
     """All four kinds: scheduling.k8s.io, scheduling.x-k8s.io, volcano, run.ai."""
 
-    minMember: int | None = None
+    minMember: Int32 | None = None
     schedulingPolicy: SchedulingPolicy | None = None
     schedulingConstraints: SchedulingConstraints | None = None
     topologyConstraint: RunAiConstraint | None = None
@@ -81,7 +82,7 @@ class WorkloadObject(Object):
 
 class QueueSpec(Part):
     capability: Quantities | None = None
-    weight: int | None = None
+    weight: Int32 | None = None
 
 
 class VolcanoQueueObject(Object):

@@ -7,6 +7,7 @@ from msgspec import field
 from fleet.kubernetes.objects_core import (
     Condition,
     Container,
+    Int32,
     Metadata,
     Name,
     Object,
@@ -22,9 +23,9 @@ class PodTemplate(Part):
 
 
 class SimpleSpec(Part):
-    replicas: int | None = None
+    replicas: Int32 | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
-    progressDeadlineSeconds: int | None = None
+    progressDeadlineSeconds: Int32 | None = None
 
 
 class DeploymentObject(Object):
@@ -44,7 +45,7 @@ class DaemonSetObject(Object):
 
 
 class GangPolicy(Part):
-    minCount: int | None = None
+    minCount: Int32 | None = None
 
 
 class SchedulingPolicy(Part):
@@ -56,8 +57,8 @@ class JobScheduling(Part):
 
 
 class JobSpec(Part):
-    parallelism: int | None = None
-    completions: int | None = None
+    parallelism: Int32 | None = None
+    completions: Int32 | None = None
     suspend: bool | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
     scheduling: JobScheduling | None = None  # alpha of 1.37
@@ -88,7 +89,7 @@ class CronJobObject(Object):
 
 class ReplicatedJob(Part):
     name: Name = ""
-    replicas: int | None = None
+    replicas: Int32 | None = None
     template: JobTemplate = field(default_factory=JobTemplate)
 
 
@@ -103,13 +104,13 @@ class JobSetObject(Object):
 
 
 class LeaderWorkerTemplate(Part):
-    size: int | None = None
+    size: Int32 | None = None
     leaderTemplate: PodTemplate | None = None
     workerTemplate: PodTemplate = field(default_factory=PodTemplate)
 
 
 class LeaderWorkerSetSpec(Part):
-    replicas: int | None = None
+    replicas: Int32 | None = None
     leaderWorkerTemplate: LeaderWorkerTemplate = field(default_factory=LeaderWorkerTemplate)
 
 
@@ -119,9 +120,9 @@ class LeaderWorkerSetObject(Object):
 
 class RayGroup(Part):
     groupName: Name = ""
-    replicas: int | None = None
-    minReplicas: int | None = None
-    numOfHosts: int | None = None
+    replicas: Int32 | None = None
+    minReplicas: Int32 | None = None
+    numOfHosts: Int32 | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
@@ -150,12 +151,12 @@ class RayServiceObject(Object):
 
 
 class ReplicaSpec(Part):
-    replicas: int | None = None
+    replicas: Int32 | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
 class OperatorPolicy(Part):
-    minAvailable: int | None = None
+    minAvailable: Int32 | None = None
 
 
 class RunPolicy(Part):
@@ -180,7 +181,7 @@ class MpiJobObject(Object):
 
 
 class Trainer(Part):
-    numNodes: int | None = None
+    numNodes: Int32 | None = None
     resourcesPerNode: Resources | None = None
 
 
@@ -196,12 +197,12 @@ class TrainJobObject(Object):
 
 class VolcanoTask(Part):
     name: Name = ""
-    replicas: int | None = None
+    replicas: Int32 | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
 class VolcanoJobSpec(Part):
-    minAvailable: int | None = None
+    minAvailable: Int32 | None = None
     schedulerName: Name | None = None
     queue: Name | None = None
     tasks: list[VolcanoTask] | None = None
@@ -212,12 +213,12 @@ class VolcanoJobObject(Object):
 
 
 class WorkerSpec(PodSpec):
-    size: int | None = None
-    pipelineParallelSize: int | None = None
+    size: Int32 | None = None
+    pipelineParallelSize: Int32 | None = None
 
 
 class Predictor(PodSpec):
-    minReplicas: int | None = None
+    minReplicas: Int32 | None = None
     model: Container | None = None
     workerSpec: WorkerSpec | None = None
 

@@ -16,6 +16,7 @@ from fleet.kubernetes.owners import Parents, is_daemon, owner_of
 from fleet.kubernetes.probes import probes_of
 from fleet.kubernetes.requests import PodRequest, pod_request
 from fleet.kubernetes.taints import tolerations_of
+from fleet.units import plain_count
 
 _FINISHED = ("Succeeded", "Failed")
 _RESERVATIONS = ("kai-resource-reservation", "runai-reservation")
@@ -245,5 +246,4 @@ def _device_memory(m: Measured) -> int | None:
         each = m.request.devices.get(memory)
         if each:
             return each * max(1, m.request.devices.get(units, 1))
-    stated = m.pod.metadata.notes.kai_memory
-    return int(stated) if stated and stated.isdigit() and len(stated) < 10 else None
+    return plain_count(m.pod.metadata.notes.kai_memory)

@@ -29,6 +29,9 @@ from fleet.units import QuantityError, parse_quantity
 Amounts = dict[str, Decimal]
 _MIB = Decimal(2**20)
 _ZERO = Decimal(0)
+_BYTES = frozenset({"memory", "ephemeral-storage"})
+_MOST_BYTES = Decimal(2**60)
+_MOST_COUNT = Decimal(10**9)  # cores, devices, pods; KubeVirt lists devices by the thousand
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +60,28 @@ def _raise(total: Amounts, floor: Mapping[str, Decimal]) -> None:
             total[name] = amount
 
 
+def bounded_quantity(name: str, text: Quantity) -> Decimal:
+    """A quantity of a size that any machine could have, in base units.
+
+    Raises ``QuantityError`` for anything else: sums of what is left fit in 64 bits.
+    """
+    amount = _amount(text)
+    most = _MOST_BYTES if name in _BYTES or name.startswith("hugepages-") else _MOST_COUNT
+    if amount < 0:
+        raise QuantityError("negative quantity")
+    if amount > most:
+        raise QuantityError(f"larger than any machine has: {str(text)[:40]}")
+    return amount
+
+
 def amounts(quantities: Quantities | None, problems: list[str]) -> Amounts:
     """Quantities in base units; what cannot be read is left out and named in ``problems``."""
     found: Amounts = {}
     for name, text in (quantities or {}).items():
         try:
-            amount = _amount(text)
+            found[name] = bounded_quantity(name, text)
         except QuantityError as error:
             problems.append(f"{name[:100]}: {error}")
-            continue
-        if amount < 0:
-            problems.append(f"{name[:100]}: negative quantity")
-            continue
-        found[name] = amount
     return found
 
 

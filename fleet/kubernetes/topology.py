@@ -54,7 +54,7 @@ _NVLINK = (
     ("nvlink", "network.topology.nvidia.com/accelerator"),
     ("nvlink", _CLIQUE),
 )
-_TIER = re.compile(r"fabric\.topograph\.run/tier-(\d{1,2})")
+_TIER = re.compile(r"fabric\.topograph\.run/tier-([0-9]{1,2})")
 _GENERIC = re.compile(r"(?:^|[/._-])(block|rack)$")
 _HOSTNAME = "kubernetes.io/hostname"
 

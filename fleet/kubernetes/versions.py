@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from fleet.inventory import ServerVersion
 from fleet.kubernetes.objects_core import NodeObject, VersionInfo
 
-_GIT = re.compile(r"v?(\d{1,3})\.(\d{1,4})(?:[.+-]|$)")
-_NUMBER = re.compile(r"\d{1,4}")
+_GIT = re.compile(r"v?([0-9]{1,3})\.([0-9]{1,4})(?:[.+-]|$)")
+_NUMBER = re.compile(r"[0-9]{1,4}")
 # Part of a version text -> provider. Order matters: RKE2 builds on k3s.
 _SUFFIXES = (
     ("-gke.", "gke"),
