@@ -27,7 +27,6 @@ def load_demo_fleet(
             existing = clusters.create_from_files(
                 team=team,
                 name=name,
-                description=_("Synthetic: made up for trying things out"),
                 sources=sources,
                 source=Cluster.Source.DEMO,
                 by=by,

@@ -132,9 +132,10 @@ class ClusterLine:
 
 
 def cluster_lines(clusters: Sequence[Cluster]) -> list[ClusterLine]:
-    """Clusters with what their row shows; a constant number of statements."""
+    """Clusters with what their row shows, those that need a look first; a constant number of
+    statements."""
     jobs = latest_syncs(clusters)
-    return [
+    lines = [
         ClusterLine(
             cluster=cluster,
             snapshot=(snapshot := cluster.current_snapshot),
@@ -145,6 +146,7 @@ def cluster_lines(clusters: Sequence[Cluster]) -> list[ClusterLine]:
         )
         for cluster in clusters
     ]
+    return sorted(lines, key=lambda line: (not line.needs_a_look, line.cluster.name))
 
 
 def verdict_counts(verdicts: dict[str, int]) -> tuple[tuple[str, int], ...]:

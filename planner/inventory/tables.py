@@ -12,6 +12,8 @@ from planner.inventory.models import NodeRow
 
 _NUMBER = {"th": {"class": "num"}, "td": {"class": "num"}}
 _SECOND = {"th": {"class": "secondary"}, "td": {"class": "secondary"}}
+_NOWRAP = {"td": {"class": "nowrap"}}
+_SECOND_NOWRAP = {"th": {"class": "secondary"}, "td": {"class": "secondary nowrap"}}
 _SECOND_NUMBER = {"th": {"class": "num secondary"}, "td": {"class": "num secondary"}}
 
 
@@ -42,12 +44,13 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
         "{{ record.snapshot.cluster.name }}</a>",
         verbose_name=_("Cluster"),
         order_by=("snapshot__cluster__name", "name"),
-        attrs=_SECOND,
+        attrs=_SECOND_NOWRAP,
     )
     gpu_model = tables.TemplateColumn(
         template_name="inventory/node_model.html",
         verbose_name=_("GPU model"),
         order_by=("gpu_model", "name"),
+        attrs=_NOWRAP,
     )
     squares = tables.TemplateColumn(
         template_name="inventory/node_squares.html", verbose_name=_("GPUs"), orderable=False
@@ -55,12 +58,13 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
     pool = tables.TemplateColumn(
         template_name="inventory/node_pool.html",
         verbose_name=_("Node pool"),
-        attrs=_SECOND,
+        attrs=_SECOND_NOWRAP,
         order_by=("pool", "name"),
     )
     state = tables.TemplateColumn(
         template_name="inventory/node_state.html",
         verbose_name=_("Takes pods"),
+        attrs=_SECOND,
         order_by=("schedulable", "not_schedulable_reason", "name"),
     )
     physical = CountColumn(verbose_name=_("Physical"), secondary=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from planner.inventory.models import Cluster, NodeRow, Snapshot
 from planner.inventory.queries import node_list_url
 
@@ -30,6 +32,17 @@ class DomainLevel:
     key: str
     domains: list[DomainLine]
     unlabelled: int
+
+    @property
+    def word(self) -> str:
+        """The level as people call it."""
+        words = {
+            "zone": _("Zone"),
+            "block": _("Block"),
+            "rack": _("Rack"),
+            "nvlink": _("NVLink domain"),
+        }
+        return words.get(self.name, self.name)
 
 
 def domain_levels(cluster: Cluster, snapshot: Snapshot) -> list[DomainLevel]:
@@ -63,7 +76,7 @@ def _domain_level(
         DomainLine(
             level,
             path[-1][1],
-            " / ".join(value for _, value in path[:-1]),
+            " / ".join(value for _level, value in path[:-1]),
             nodes=nodes,
             physical=physical,
             free=free,

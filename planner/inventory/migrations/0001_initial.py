@@ -7,151 +7,245 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
+        ("accounts", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Cluster',
+            name="Cluster",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('name', models.SlugField(max_length=63)),
-                ('description', models.CharField(blank=True, max_length=200)),
-                ('source', models.CharField(choices=[('file', 'File from kubectl'), ('kubeconfig', 'Live, by kubeconfig'), ('fields', 'Live, by address and token'), ('in-cluster', "Live, this cluster's service account"), ('demo', 'Synthetic demo fleet')], max_length=12)),
-                ('server', models.CharField(blank=True, max_length=300)),
-                ('sync_interval_s', models.PositiveIntegerField(default=0)),
-                ('next_sync_at', models.DateTimeField(db_index=True, null=True)),
-                ('paused_reason', models.CharField(blank=True, default='', max_length=200)),
-                ('failures', models.PositiveSmallIntegerField(default=0)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='clusters', to='accounts.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("name", models.SlugField(max_length=63)),
+                ("description", models.CharField(blank=True, max_length=200)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("file", "File from kubectl"),
+                            ("kubeconfig", "Live, by kubeconfig"),
+                            ("fields", "Live, by address and token"),
+                            ("in-cluster", "Live, this cluster's service account"),
+                            ("demo", "Synthetic demo fleet"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("server", models.CharField(blank=True, max_length=300)),
+                ("sync_interval_s", models.PositiveIntegerField(default=0)),
+                ("next_sync_at", models.DateTimeField(db_index=True, null=True)),
+                ("paused_reason", models.CharField(blank=True, default="", max_length=200)),
+                ("failures", models.PositiveSmallIntegerField(default=0)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="clusters",
+                        to="accounts.team",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='ClusterCredential',
+            name="ClusterCredential",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sealed', models.BinaryField()),
-                ('fingerprint', models.CharField(max_length=40)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('cluster', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='credential', to='inventory.cluster')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("sealed", models.BinaryField()),
+                ("fingerprint", models.CharField(max_length=40)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "cluster",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="credential",
+                        to="inventory.cluster",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Snapshot',
+            name="Snapshot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('is_complete', models.BooleanField(default=False)),
-                ('taken_at', models.DateTimeField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('read_seconds', models.FloatField(default=0)),
-                ('job_id', models.BigIntegerField(null=True)),
-                ('value', models.BinaryField()),
-                ('kubernetes_version', models.CharField(blank=True, max_length=60)),
-                ('provider', models.CharField(blank=True, max_length=40)),
-                ('node_count', models.PositiveIntegerField(default=0)),
-                ('gpu_node_count', models.PositiveIntegerField(default=0)),
-                ('pod_count', models.PositiveIntegerField(default=0)),
-                ('physical_gpus', models.PositiveIntegerField(null=True)),
-                ('schedulable_gpus', models.PositiveIntegerField(null=True)),
-                ('requested_gpus', models.PositiveIntegerField(null=True)),
-                ('free_gpus', models.PositiveIntegerField(null=True)),
-                ('stranded_gpus', models.PositiveIntegerField(null=True)),
-                ('flagged', models.CharField(blank=True, max_length=300)),
-                ('files', models.JSONField(default=list)),
-                ('topology_keys', models.JSONField(default=list)),
-                ('reads', models.JSONField(default=list)),
-                ('problems', models.JSONField(default=list)),
-                ('findings', models.JSONField(default=list)),
-                ('verdicts', models.JSONField(default=dict)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='inventory.cluster')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("is_complete", models.BooleanField(default=False)),
+                ("taken_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("read_seconds", models.FloatField(default=0)),
+                ("job_id", models.BigIntegerField(null=True)),
+                ("value", models.BinaryField()),
+                ("kubernetes_version", models.CharField(blank=True, max_length=60)),
+                ("provider", models.CharField(blank=True, max_length=40)),
+                ("node_count", models.PositiveIntegerField(default=0)),
+                ("gpu_node_count", models.PositiveIntegerField(default=0)),
+                ("pod_count", models.PositiveIntegerField(default=0)),
+                ("physical_gpus", models.PositiveIntegerField(null=True)),
+                ("schedulable_gpus", models.PositiveIntegerField(null=True)),
+                ("requested_gpus", models.PositiveIntegerField(null=True)),
+                ("free_gpus", models.PositiveIntegerField(null=True)),
+                ("stranded_gpus", models.PositiveIntegerField(null=True)),
+                ("flagged", models.CharField(blank=True, max_length=300)),
+                ("files", models.JSONField(default=list)),
+                ("topology_keys", models.JSONField(default=list)),
+                ("reads", models.JSONField(default=list)),
+                ("problems", models.JSONField(default=list)),
+                ("findings", models.JSONField(default=list)),
+                ("verdicts", models.JSONField(default=dict)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="snapshots",
+                        to="inventory.cluster",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-number',),
+                "ordering": ("-number",),
             },
         ),
         migrations.CreateModel(
-            name='PodRow',
+            name="PodRow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('node_name', models.CharField(blank=True, max_length=253)),
-                ('namespace', models.CharField(max_length=253)),
-                ('name', models.CharField(max_length=253)),
-                ('owner', models.CharField(blank=True, max_length=300)),
-                ('state', models.CharField(max_length=20)),
-                ('gpu_units', models.PositiveIntegerField(default=0)),
-                ('gpu_resource', models.CharField(blank=True, max_length=253)),
-                ('value', models.BinaryField()),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pods', to='inventory.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("node_name", models.CharField(blank=True, max_length=253)),
+                ("namespace", models.CharField(max_length=253)),
+                ("name", models.CharField(max_length=253)),
+                ("owner", models.CharField(blank=True, max_length=300)),
+                ("state", models.CharField(max_length=20)),
+                ("gpu_units", models.PositiveIntegerField(default=0)),
+                ("gpu_resource", models.CharField(blank=True, max_length=253)),
+                ("value", models.BinaryField()),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pods",
+                        to="inventory.snapshot",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='NodeRow',
+            name="NodeRow",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=253)),
-                ('pool', models.CharField(blank=True, max_length=253)),
-                ('instance_type', models.CharField(blank=True, max_length=253)),
-                ('zone', models.CharField(blank=True, max_length=253)),
-                ('vendor', models.CharField(blank=True, max_length=40)),
-                ('gpu_model', models.CharField(blank=True, max_length=253)),
-                ('sharing', models.CharField(blank=True, max_length=60)),
-                ('is_gpu_node', models.BooleanField(default=False)),
-                ('schedulable', models.BooleanField(default=False)),
-                ('not_schedulable_reason', models.CharField(blank=True, max_length=300)),
-                ('physical', models.PositiveIntegerField(null=True)),
-                ('allocatable', models.PositiveIntegerField(null=True)),
-                ('requested', models.PositiveIntegerField(null=True)),
-                ('free', models.PositiveIntegerField(null=True)),
-                ('stranded', models.PositiveIntegerField(null=True)),
-                ('stranded_cause', models.CharField(blank=True, max_length=20)),
-                ('unhealthy', models.PositiveIntegerField(null=True)),
-                ('squares', models.CharField(blank=True, max_length=4000)),
-                ('topology', models.JSONField(default=dict)),
-                ('problem_count', models.PositiveIntegerField(default=0)),
-                ('value', models.BinaryField()),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='nodes', to='inventory.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=253)),
+                ("pool", models.CharField(blank=True, max_length=253)),
+                ("instance_type", models.CharField(blank=True, max_length=253)),
+                ("zone", models.CharField(blank=True, max_length=253)),
+                ("vendor", models.CharField(blank=True, max_length=40)),
+                ("gpu_model", models.CharField(blank=True, max_length=253)),
+                ("sharing", models.CharField(blank=True, max_length=60)),
+                ("is_gpu_node", models.BooleanField(default=False)),
+                ("schedulable", models.BooleanField(default=False)),
+                ("not_schedulable_reason", models.CharField(blank=True, max_length=300)),
+                ("physical", models.PositiveIntegerField(null=True)),
+                ("allocatable", models.PositiveIntegerField(null=True)),
+                ("requested", models.PositiveIntegerField(null=True)),
+                ("free", models.PositiveIntegerField(null=True)),
+                ("stranded", models.PositiveIntegerField(null=True)),
+                ("stranded_cause", models.CharField(blank=True, max_length=20)),
+                ("unhealthy", models.PositiveIntegerField(null=True)),
+                ("squares", models.CharField(blank=True, max_length=4000)),
+                ("topology", models.JSONField(default=dict)),
+                ("problem_count", models.PositiveIntegerField(default=0)),
+                ("value", models.BinaryField()),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="nodes",
+                        to="inventory.snapshot",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='cluster',
-            name='current_snapshot',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='inventory.snapshot'),
+            model_name="cluster",
+            name="current_snapshot",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.RESTRICT,
+                related_name="+",
+                to="inventory.snapshot",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='snapshot',
-            constraint=models.UniqueConstraint(fields=('cluster', 'number'), name='inventory_snapshot_number_in_cluster'),
+            model_name="snapshot",
+            constraint=models.UniqueConstraint(
+                fields=("cluster", "number"), name="inventory_snapshot_number_in_cluster"
+            ),
         ),
         migrations.AddIndex(
-            model_name='podrow',
-            index=models.Index(fields=['snapshot', 'node_name'], name='inventory_pods_by_node'),
+            model_name="podrow",
+            index=models.Index(fields=["snapshot", "node_name"], name="inventory_pods_by_node"),
         ),
         migrations.AddIndex(
-            model_name='podrow',
-            index=models.Index(fields=['snapshot', 'namespace', 'name'], name='inventory_pods_by_name'),
+            model_name="podrow",
+            index=models.Index(
+                fields=["snapshot", "namespace", "name"], name="inventory_pods_by_name"
+            ),
         ),
         migrations.AddIndex(
-            model_name='noderow',
-            index=models.Index(fields=['snapshot', 'gpu_model', 'name'], name='inventory_nodes_by_model'),
+            model_name="noderow",
+            index=models.Index(
+                fields=["snapshot", "gpu_model", "name"], name="inventory_nodes_by_model"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='noderow',
-            constraint=models.UniqueConstraint(fields=('snapshot', 'name'), name='inventory_node_name_in_snapshot'),
+            model_name="noderow",
+            constraint=models.UniqueConstraint(
+                fields=("snapshot", "name"), name="inventory_node_name_in_snapshot"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cluster',
-            constraint=models.UniqueConstraint(fields=('team', 'name'), name='inventory_cluster_name_in_team'),
+            model_name="cluster",
+            constraint=models.UniqueConstraint(
+                fields=("team", "name"), name="inventory_cluster_name_in_team"
+            ),
         ),
     ]
