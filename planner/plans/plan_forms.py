@@ -15,6 +15,11 @@ from planner.plans.models import Plan, Workload
 from planner.plans.plan_services import MAX_WORKLOADS_OF_PLAN
 
 
+class _WorkloadsField(forms.ModelMultipleChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj.name} · {obj.get_kind_display()} · {obj.spec.get('replicas', 1)} ×"
+
+
 class PlanForm(forms.Form):
     """Name, workloads, clusters and the limits of the solve."""
 
@@ -23,7 +28,7 @@ class PlanForm(forms.Form):
     description = forms.CharField(
         label=gettext_lazy("What it is for"), max_length=300, required=False
     )
-    workloads = forms.ModelMultipleChoiceField(
+    workloads = _WorkloadsField(
         label=gettext_lazy("Workloads"),
         queryset=Workload.objects.none(),
         widget=forms.CheckboxSelectMultiple,

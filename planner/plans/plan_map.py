@@ -74,7 +74,7 @@ def plan_map(run: PlanRun, assignments: Iterable[Assignment]) -> PlanMap:
         nodes = tuple(groups[key][:room])
         room -= len(nodes)
         if nodes:
-            note = f"{key[2]} × {key[1]}" if key[1] else ""
+            note = f"{key[2]} × {key[1]}" if key[1] and key[2] != "0" else key[1]
             shown.append(MapGroup(key[0], note, nodes, planned[key]))
     total = sum(len(nodes) for nodes in groups.values())
     return PlanMap(tuple(shown), total - (MAX_NODES - room))

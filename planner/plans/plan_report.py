@@ -163,8 +163,11 @@ class PlanReport:
         parts.append(
             ngettext("%(n)d replica", "%(n)d replicas", demand.replicas) % {"n": demand.replicas}
         )
-        if demand.shapes:
-            parts.append(shape_text(demand.shapes[0], 1))
+        allowed = [s for s in demand.shapes if s.gpu_model in (demand.gpu_models or [s.gpu_model])]
+        if allowed:
+            parts.append(shape_text(allowed[0], 1))
+        elif demand.gpu_models:
+            parts.append(", ".join(demand.gpu_models[:3]))
         if demand.domain != "any":
             parts.append(_("one %(domain)s") % {"domain": demand.domain})
         return ", ".join(parts)

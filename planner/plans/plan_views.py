@@ -112,8 +112,11 @@ def plan_detail(request: PlannerRequest, pk: int, tab: str = "placement") -> Htt
 def plan_create(request: PlannerRequest) -> HttpResponse:
     """Make a plan."""
     wanted = request.GET.getlist("workload")[:200]
-    chosen = [pk for pk in wanted if pk.isascii() and pk.isdigit() and len(pk) < 18]
-    return _create(request, current_team(request), {"workloads": chosen} if chosen else {})
+    chosen: list[Any] = [pk for pk in wanted if pk.isascii() and pk.isdigit() and len(pk) < 18]
+    team = current_team(request)
+    if not chosen:  # all of them: leaving some out is the rarer wish
+        chosen = list(team.workloads.values_list("pk", flat=True)[:200])
+    return _create(request, team, {"workloads": chosen})
 
 
 @require_http_methods(["GET", "POST"])

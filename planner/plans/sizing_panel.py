@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from fleet.catalogue.accelerators import accelerator
 from fleet.catalogue.prices import PriceBook
+from fleet.sizing.cards import resolve
 from fleet.sizing.errors import SizingError
 from fleet.sizing.requirement import Fit, MemoryUse, Requirement, Shape
 from fleet.sizing.size import size
@@ -103,7 +103,15 @@ class SizingProblem:
 
 def fleet_cards(now: FleetNow) -> tuple[str, ...]:
     """The cards of the fleet that sizing knows by name."""
-    return tuple(name for name in now.models if accelerator(name) is not None)
+    return tuple(name for name in now.models if _is_known(name))
+
+
+def _is_known(name: str) -> bool:
+    try:
+        resolve(name)
+    except SizingError:
+        return False
+    return True
 
 
 def panel_for(team: Team, workload: Workload) -> Panel | SizingProblem:

@@ -81,7 +81,6 @@ class WorkloadForm(forms.Form):
         widget=forms.TextInput(
             attrs={"list": "catalogue-models", "autocomplete": "off", "spellcheck": "false"}
         ),
-        help_text=gettext_lazy("Type a part of the name, such as “70b”."),
     )
     total_params_b = number_field(
         ModelShape, "total_params_b", label=gettext_lazy("Parameters"), unit="B", optional=True

@@ -96,9 +96,11 @@ def test_a_retry_takes_the_snapshots_of_the_first_attempt(
     plan: Plan, fleet: list[Cluster], pia: User
 ) -> None:
     job = plan_services.request_solve(plan=plan, by=pia)
-    with patch.object(solving, "make_plan", side_effect=KeyboardInterrupt):
-        with pytest.raises(KeyboardInterrupt):
-            runner.run(job.pk)
+    with (
+        patch.object(solving, "make_plan", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        runner.run(job.pk)
     first = set(PinnedSnapshot.objects.values_list("snapshot", flat=True))
     again = snapshots.build(cluster=fleet[0], inventory=fleet[0].current_snapshot.inventory())  # type: ignore[union-attr]
     snapshots.publish(again)
