@@ -272,15 +272,18 @@ def instance_price(
 
 @cache
 def median_price(gpu_model: str) -> Price | None:
-    """Median of the on-demand list prices per GPU over the instance types with that model.
+    """Median of the on-demand list prices per GPU over the instance types with that model; of its
+    whole family when only the family is known ("H100").
 
     The date is the oldest of the rows: the price is no fresher than that.
     """
-    prices = [
-        (kind.on_demand / kind.gpu_count, kind)
-        for kind in instance_types()
-        if kind.on_demand is not None and kind.gpu_count > 0 and kind.gpu_model == gpu_model
-    ]
+    known = [k for k in instance_types() if k.on_demand is not None and k.gpu_count > 0]
+    kinds = [k for k in known if k.gpu_model == gpu_model]
+    word = "GPU model"
+    if not kinds:
+        kinds = [k for k in known if same_model(k.gpu_model, gpu_model)]
+        word = "GPU family"
+    prices = [(k.on_demand / k.gpu_count, k) for k in kinds if k.on_demand is not None]
     if not prices:
         return None
     middle = median(amount for amount, _ in prices).quantize(_STEP)
@@ -288,7 +291,7 @@ def median_price(gpu_model: str) -> Price | None:
     return Price(
         Money(middle, prices[0][1].currency),
         PriceKind.LIST,
-        f"GPU model {gpu_model}, median of {len(prices)} instance types",
+        f"{word} {gpu_model}, median of {len(prices)} instance types",
         "instance type catalogue",
         min(dates) if dates else None,
     )

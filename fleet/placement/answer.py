@@ -61,11 +61,18 @@ def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assign
 
 
 def _ways(instance: Instance, empty: Room, demand: int) -> list[tuple[tuple[int, int], str]]:
-    """What a replica costs on each card where an empty plan would hold a part of it."""
+    """What a replica costs on each card where an empty plan would hold one."""
     found = []
     for index in instance.by_demand[demand]:
         item = instance.items[index]
-        keys = [_replica_key(item, spot) for spot in item.spots if empty.count(item, spot)]
+        places = [members for _, members in item.groups] or [item.spots]
+        keys = [
+            _replica_key(item, spot)
+            for members in places
+            if sum(empty.count(item, spot) for spot in members) >= item.parts
+            for spot in members
+            if empty.count(item, spot)
+        ]
         if keys:
             found.append((min(keys), instance.demands[demand].shapes[item.shape].unit))
     return found

@@ -263,7 +263,7 @@ class _Case:
             return (
                 ReasonCode.DOMAIN,
                 f"No {domain} has room for {item.parts} pods of {item.units} × {unit}; "
-                "across domains there would be.",
+                f"across {domain}s there would be.",
                 nearest,
             )
         return (
