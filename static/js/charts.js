@@ -37,7 +37,7 @@
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: colour("--ink-2") },
-      xaxis: { ...layout.xaxis, ...grid },
+      xaxis: { ...layout.xaxis, ...grid, title: { ...layout.xaxis.title, font: { size: 12.5 } } },
       yaxis: { ...layout.yaxis, ...grid },
       hoverlabel: { ...layout.hoverlabel, bgcolor: colour("--panel"), bordercolor: colour("--line-strong"), font: { color: colour("--ink") } },
     };

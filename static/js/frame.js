@@ -19,6 +19,11 @@
 
   const resultLinks = () => [...(searchResults?.querySelectorAll("a") ?? [])];
 
+  // Enter opens the first result only when the results are those of the text as it stands.
+  let searchIsStale = false;
+  searchText?.addEventListener("input", () => { searchIsStale = true; });
+  searchResults?.addEventListener("htmx:afterSwap", () => { searchIsStale = false; });
+
   const moveInResults = (step) => {
     const stops = [searchText, ...resultLinks()];
     const at = stops.indexOf(document.activeElement);
@@ -38,7 +43,7 @@
       if (moveInResults(event.key === "ArrowDown" ? 1 : -1)) event.preventDefault();
     } else if (inSearch && event.key === "Enter" && event.target === searchText) {
       const [first] = resultLinks();
-      if (first) {
+      if (first && !searchIsStale) {
         event.preventDefault();
         first.click();
       }
