@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fleet.inventory import DeviceGroup, Node, Sharing
 from fleet.readiness.finding import Finding, Verdict
+from fleet.readiness.pasting import shell_word
 from fleet.readiness.subject import NOT_GPU_VENDORS, Subject
 from fleet.readiness.wording import bounded, many, not_applicable, of_node, share
 from fleet.tolerations import blocks, is_lifecycle, taint_text
@@ -48,7 +49,8 @@ def _silent(subject: Subject, nodes: list[Node]) -> Finding:
     if lonely and subject.was_read("pods"):
         detail += f" No pod of a device plugin was seen on {len(lonely)} of them."
     remedy = "See that the DaemonSets of driver and device plugin run on these nodes"
-    snippet = f"kubectl get pods -A -o wide --field-selector spec.nodeName={nodes[0].name}\n"
+    selector = shell_word(f"spec.nodeName={nodes[0].name}")
+    snippet = f"kubectl get pods -A -o wide --field-selector {selector}\n"
     if tainted:
         key = next(t for t in tainted[0].taints if blocks(t) and not is_lifecycle(t))
         remedy += f" and tolerate {taint_text(key)}"

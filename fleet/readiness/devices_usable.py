@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fleet.inventory import Node
 from fleet.readiness.devices_advertised import counts, gpu_groups, offers_any
 from fleet.readiness.finding import Finding, Verdict
+from fleet.readiness.pasting import shell_word
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import bounded, many, not_applicable, of_node, share
 
@@ -33,7 +34,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             "The device plugin reports them and does not hand them out.",
             bounded([of_node(n, "status.allocatable", counts(n)) for n in sick]),
             "See the kernel log for XID errors, drain the node, and reset or replace the board:",
-            "".join(f"kubectl drain {n.name} --ignore-daemonsets\n" for n in sick[:3]),
+            "".join(f"kubectl drain {shell_word(n.name)} --ignore-daemonsets\n" for n in sick[:3]),
             source=_SOURCE,
         )
     if away:

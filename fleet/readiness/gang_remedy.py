@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fleet.readiness.distributed import Distributed
 from fleet.readiness.gang_systems import installed, native_is_alpha
+from fleet.readiness.pasting import yaml_text
 from fleet.readiness.queues import KUEUE_LABEL, local_queues
 from fleet.readiness.subject import Subject
 
@@ -67,7 +68,7 @@ def remedy(subject: Subject, gang: Distributed) -> tuple[str, str]:
                 "This cluster serves the native PodGroup API. Create a group and name it in the "
                 "pod template:",
                 "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata:\n"
-                f"  name: {_name(gang)}\n  namespace: {gang.namespace}\n"
+                f"  name: {_name(gang)}\n  namespace: {_namespace(gang)}\n"
                 f"spec:\n  schedulingPolicy:\n    gang:\n      minCount: {gang.needed}\n"
                 "---  # in the pod template\nspec:\n  schedulingGroup:\n"
                 f"    podGroupName: {_name(gang)}\n",
@@ -92,13 +93,13 @@ def _kueue(subject: Subject, gang: Distributed) -> tuple[str, str]:
         f"This cluster runs Kueue ({by}), and {gang.namespace} has no LocalQueue yet. "
         f"Create one and give the {gang.kind} its name:",
         "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata:\n  name: gpus\n"
-        f"  namespace: {gang.namespace}\nspec:\n  clusterQueue: CLUSTER-QUEUE\n"
+        f"  namespace: {_namespace(gang)}\nspec:\n  clusterQueue: CLUSTER-QUEUE\n"
         f"---  # in the {gang.kind}\n" + _kueue_snippet(gang, "gpus"),
     )
 
 
 def _kueue_snippet(gang: Distributed, queue: str) -> str:
-    text = f"metadata:\n  labels:\n    {KUEUE_LABEL}: {queue}\n"
+    text = f"metadata:\n  labels:\n    {KUEUE_LABEL}: {yaml_text(queue)}\n"
     if gang.kind in _SUSPENDABLE:
         text += "spec:\n  suspend: true\n"
     return text
@@ -107,9 +108,14 @@ def _kueue_snippet(gang: Distributed, queue: str) -> str:
 def _group(gang: Distributed, api_version: str) -> str:
     return (
         f"apiVersion: {api_version}\nkind: PodGroup\nmetadata:\n  name: {_name(gang)}\n"
-        f"  namespace: {gang.namespace}\nspec:\n  minMember: {gang.needed}\n"
+        f"  namespace: {_namespace(gang)}\nspec:\n  minMember: {gang.needed}\n"
     )
 
 
 def _name(gang: Distributed) -> str:
-    return gang.name.partition("/")[2]
+    """Name for a group, as YAML."""
+    return yaml_text(gang.name.partition("/")[2])
+
+
+def _namespace(gang: Distributed) -> str:
+    return yaml_text(gang.namespace)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fleet.inventory import Node, Pod, Taint
 from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.pasting import shell_word
 from fleet.readiness.subject import Subject, wants_gpu
 from fleet.readiness.wording import bounded, listed, many, not_applicable, of_node, of_pod, share
 from fleet.tolerations import blocks, is_lifecycle, taint_text
@@ -127,10 +128,11 @@ def _finding(
     pool_words = f" Pool {listed(pools)}." if pools else ""
     command = _POOL_COMMANDS.get(subject.inventory.provider)
     if command is not None and pools:
-        snippet = "".join(command.format(pool=pool) for pool in pools[:3])
+        snippet = "".join(command.format(pool=shell_word(pool)) for pool in pools[:3])
     else:
         snippet = "".join(
-            f"kubectl taint nodes {n.name} nvidia.com/gpu=present:NoSchedule\n" for n in nodes[:3]
+            f"kubectl taint nodes {shell_word(n.name)} nvidia.com/gpu=present:NoSchedule\n"
+            for n in nodes[:3]
         )
     return Finding(
         CHECK,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from fleet.inventory import Pod, Quota
 from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.pasting import yaml_text
 from fleet.readiness.queues import KUEUE_LABEL, LocalQueue, local_queues
 from fleet.readiness.quota_keys import (
     DEVICE_CLASS_PREFIX,
@@ -191,16 +192,18 @@ def _remedy(
         "kind: ResourceQuota",
         "metadata:",
         "  name: gpus",
-        f"  namespace: {namespace}",
+        f"  namespace: {yaml_text(namespace)}",
         "spec:",
         "  hard:",
     ]
     for resource in sorted(missing):
         if resource == CLAIMS:
             names = [c.name for c in subject.inventory.device_classes] or ["CLASS"]
-            lines += [f'    {n}{DEVICE_CLASS_SUFFIX}: "{wants[resource]}"' for n in names[:4]]
+            lines += [
+                f'    {yaml_text(n + DEVICE_CLASS_SUFFIX)}: "{wants[resource]}"' for n in names[:4]
+            ]
         else:
-            lines.append(f'    requests.{resource}: "{wants[resource]}"')
+            lines.append(f'    {yaml_text("requests." + resource)}: "{wants[resource]}"')
     words = "A quota of what it asks for today; choose the number that it may have:"
     queue_owners = sorted(local_queues(subject))
     if queue_owners:

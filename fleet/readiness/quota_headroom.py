@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fleet.inventory import Quota
 from fleet.readiness.distributed import Distributed, distributed
 from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.pasting import yaml_text
 from fleet.readiness.queues import local_queues
 from fleet.readiness.quota_keys import Key, classify, resource_of
 from fleet.readiness.subject import Subject
@@ -92,7 +93,7 @@ def _judge(quota: Quota, key: str, gangs: list[Distributed]) -> Finding | None:
                 f"It needs {need} × {resource} at once; {name} allows {hard}.",
                 (*evidence, Evidence(gang.object, "GPUs needed at once", str(need))),
                 f"Raise the quota to at least {need}, or make the job smaller.",
-                f'spec:\n  hard:\n    {key}: "{need}"\n',
+                f'spec:\n  hard:\n    {yaml_text(key)}: "{need}"\n',
             )
         if need > hard - used:
             return _finding(

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from fleet.inventory import Quota
 from fleet.readiness.finding import Finding, Verdict
+from fleet.readiness.pasting import yaml_text
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import bounded_findings, many, not_applicable, of_object, unknown
 
@@ -151,7 +152,7 @@ def _dead(subject: Subject, quota: Quota, key: str, kind: Key) -> Finding:
             of_object(_name(quota), f"status.used[{key}]", quota.used.get(key, "no entry")),
         ),
         "Write the key with its prefix:",
-        f'spec:\n  hard:\n    requests.{resource}: "{hard}"\n',
+        f"spec:\n  hard:\n    {yaml_text('requests.' + resource)}: {yaml_text(hard)}\n",
         source=_SOURCE,
     )
 

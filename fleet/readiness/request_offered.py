@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from fleet.readiness.demand import Work, offers, selected, work
 from fleet.readiness.finding import Finding, Verdict
+from fleet.readiness.pasting import yaml_text
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
     bounded_findings,
@@ -78,7 +79,7 @@ def _judge(subject: Subject, item: Work) -> Finding | None:
         detail = f"No node offers {listed(missing)}."
         detail += f" The nearest name is {near[0]}." if near else ""
         remedy = "Ask for a resource that the nodes offer."
-        snippet = f'resources:\n  limits:\n    {near[0]}: "1"\n' if near else ""
+        snippet = f'resources:\n  limits:\n    {yaml_text(near[0])}: "1"\n' if near else ""
     elif not any(offers(subject, n, item.requests) for n in subject.gpu_nodes):
         most = max(
             (

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from fleet.inventory import Node, Taint
 from fleet.readiness.demand import Work, offers, selected, work
 from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.pasting import yaml_text
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
     bounded,
@@ -129,10 +130,10 @@ def _snippet(taints: tuple[Taint, ...]) -> str:
         return ""
     lines = ["tolerations:"]
     for taint in taints:
-        lines.append(f"- key: {taint.key}")
+        lines.append(f"- key: {yaml_text(taint.key)}")
         if taint.value:
-            lines += ["  operator: Equal", f'  value: "{taint.value}"']
+            lines += ["  operator: Equal", f"  value: {yaml_text(taint.value)}"]
         else:
             lines.append("  operator: Exists")
-        lines.append(f"  effect: {taint.effect}")
+        lines.append(f"  effect: {yaml_text(taint.effect)}")
     return "\n".join(lines) + "\n"

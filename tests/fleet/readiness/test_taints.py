@@ -131,7 +131,7 @@ def test_workload_that_no_node_lets_in_fails_with_the_toleration_to_paste() -> N
         "tolerations:",
         "- key: nvidia.com/gpu",
         "  operator: Equal",
-        '  value: "present"',
+        "  value: present",
         "  effect: NoSchedule",
     ]
 
