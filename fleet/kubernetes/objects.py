@@ -98,6 +98,7 @@ class _ListMeta(Struct):
 
 
 class _List(Struct):
+    apiVersion: str = ""
     items: list[Raw] | None = None
     metadata: _ListMeta | None = None
 
@@ -124,7 +125,7 @@ def decode_page(resource: Resource, body: bytes) -> Page:
     Raises ``msgspec.DecodeError`` when the body is not such a list at all.
     """
     listing = _LIST.decode(body)
-    items, problems = decode_items(resource, listing.items or ())
+    items, problems = decode_items(resource, listing.items or (), listing.apiVersion)
     meta = listing.metadata or _ListMeta()
     return Page(
         items=items,
@@ -135,10 +136,14 @@ def decode_page(resource: Resource, body: bytes) -> Page:
 
 
 def decode_items(
-    resource: Resource, items: Iterable[Raw | bytes | memoryview]
+    resource: Resource, items: Iterable[Raw | bytes | memoryview], api_version: str = ""
 ) -> tuple[tuple[Object, ...], tuple[str, ...]]:
-    """Decode items of one resource one by one: the good ones, and a line for each odd one."""
+    """Decode items of one resource one by one: the good ones, and a line for each odd one.
+
+    Items of a typed list do not repeat their version: ``api_version`` is that of the list.
+    """
     decode = decoder(resource.key).decode
+    best = f"{resource.group}/{resource.versions[0]}" if resource.group else resource.versions[0]
     good: list[Object] = []
     problems: list[str] = []
     for raw in items:
@@ -150,6 +155,8 @@ def decode_items(
         if not found.metadata.name:
             note(problems, f"{resource.key}: an object without a name was left out")
             continue
+        if not found.apiVersion:
+            found.apiVersion = api_version or best
         good.append(found)
     return tuple(good), tuple(problems)
 
