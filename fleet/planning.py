@@ -16,6 +16,7 @@ from fleet.placement.demand import demand
 from fleet.placement.problem import NodeCapacity, Problem, Slot
 from fleet.placement.result import Assignment, Placement, Unplaced
 from fleet.placement.solver import Budget, Cancelled, Progress, solve
+from fleet.readiness.wording import many
 from fleet.sizing.errors import SizingError
 from fleet.sizing.requirement import Requirement
 from fleet.sizing.size import size
@@ -131,18 +132,21 @@ def _notes(
     unknown = [node for node in nodes if node.unknown_cards]
     if unknown:
         notes.append(
-            f"{sum(n.unknown_cards for n in unknown)} GPUs on {len(unknown)} nodes are of unknown "
-            "model: they cannot be proved to fit and are not used."
+            f"Unknown model: {many(sum(n.unknown_cards for n in unknown), 'GPU')} on "
+            f"{many(len(unknown), 'node')}. They cannot be proved to fit and are not used."
         )
     unusable = sum(bool(node.unusable) for node in nodes)
     if unusable:
         notes.append(
-            f"{unusable} nodes offer shared, partitioned, passed-through or DRA devices: this "
-            "version places on whole GPUs and MIG devices only."
+            "Shared, partitioned, passed-through or DRA devices on "
+            f"{many(unusable, 'node')} are not used: this version places on whole GPUs and MIG "
+            "devices only."
         )
     scoped = sum(bool(q.scopes) for i in inventories.values() for q in i.quotas)
     if scoped:
-        notes.append(f"{scoped} quotas with scopes are left out: they cover only some pods.")
+        notes.append(
+            f"{many(scoped, 'quota')} with scopes left out: such a quota covers only some pods."
+        )
     unpriced = sorted({s.gpu_model for n in nodes for s in n.slots if not _has_price(s)})
     if unpriced:
         notes.append(

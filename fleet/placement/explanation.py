@@ -21,6 +21,7 @@ from fleet.placement.instance import Instance, Item, Replica
 from fleet.placement.problem import Demand
 from fleet.placement.result import ReasonCode, Unplaced
 from fleet.placement.room import Room
+from fleet.readiness.wording import many
 from fleet.units import gib_text
 
 
@@ -95,24 +96,24 @@ class _Case:
             if unknown:
                 cards_unknown = sum(n.unknown_cards for n in unknown)
                 nearest = (
-                    f"{len(unknown)} nodes hold {cards_unknown} GPUs of unknown model, which "
-                    "cannot be proved to fit."
+                    f"{many(cards_unknown, 'GPU')} of unknown model on "
+                    f"{many(len(unknown), 'node')} cannot be proved to fit."
                 )
-            return f"None of the {total} GPU nodes has {names}.", nearest
+            return f"No GPU node has {names}; {many(total, 'node')} looked at.", nearest
         step, first = funnel.steps[-1], funnel.before[0]
         nearest = f"Closest: {step.example}." if step.example else ""
-        before = step.nodes_before
+        would_do = f"{many(step.nodes_before, 'node')} would do"
         if code is ReasonCode.CONSTRAINT:
-            return f"{before} nodes would do, none is left after “{step.label}”.", nearest
+            return f"{would_do}, none is left after “{step.label}”.", nearest
         if code is ReasonCode.TAINT:
             taint = taint_of(funnel, first)
-            return f"All {before} nodes that would do carry a taint that is not tolerated.", (
+            return f"{would_do}, but for taints that are not tolerated.", (
                 f"Closest: {place_name(funnel.node(first))} with {taint}."
             )
         if code is ReasonCode.NOT_SCHEDULABLE:
-            return f"None of the {before} nodes that would do takes pods now.", nearest
+            return f"{would_do}, none takes pods now.", nearest
         name = domain_name(demand)
-        return f"None of the {before} nodes that would do says which {name} it is in.", nearest
+        return f"{would_do}, none says which {name} it is in.", nearest
 
     def _counted(self) -> tuple[ReasonCode, str, str]:
         """What is missing in the room that the plan leaves, and who took it."""
@@ -179,8 +180,8 @@ class _Case:
                 room.units[n][s] for n, s in sorted({(p.node, p.slot) for p in funnel.before})
             )
             return (
-                f"No node has {wanted} free for one {one}; {free} such GPUs are free on "
-                f"{before} nodes in all.",
+                f"No node has {wanted} free for one {one}; in all {free} such are free on "
+                f"{many(before, 'node')}.",
                 f"Closest: {where} with {have(best)} of {need(best)} "
                 f"{funnel.shape(best).unit} free.",
             )
@@ -190,7 +191,7 @@ class _Case:
             ReasonCode.PODS: ("pod places", str(need(best)), str(have(best))),
         }[code]
         return (
-            f"{before} nodes have the GPUs free, but none of them has {said[1]} {said[0]} free "
+            f"{many(before, 'node')} with the GPUs free, but none with {said[1]} {said[0]} free "
             f"for one {one}.",
             f"Closest: {where} with {said[2]} {said[0]} free.",
         )

@@ -115,7 +115,7 @@ def test_without_prices_the_report_says_no_price_and_never_zero() -> None:
 
 
 def test_unknown_models_are_told_in_the_notes(plan: Plan) -> None:
-    assert any("8 GPUs on 1 nodes are of unknown model" in n for n in plan.placement.notes)
+    assert any("Unknown model: 8 GPUs on 1 node." in n for n in plan.placement.notes)
     assert cards_in(fleet()) == (H100, "T4")
 
 

@@ -28,7 +28,7 @@ def test_no_shape_names_the_best_refusal_of_sizing() -> None:
 def test_no_card_counts_the_nodes_looked_at() -> None:
     found = why([node("h"), node("i")], demand("x", shape(T4)))
     assert found.code is ReasonCode.NO_CARD
-    assert found.sentence == "None of the 2 GPU nodes has T4."
+    assert found.sentence == "No GPU node has T4; 2 nodes looked at."
 
 
 def test_cards_of_unknown_model_are_counted_not_guessed() -> None:
@@ -69,7 +69,7 @@ def test_too_few_gpus_on_any_node_names_the_closest_one() -> None:
     found = why(nodes, demand("x", shape(H100, 4)))
     assert found.code is ReasonCode.GPUS
     assert "4 × H100-SXM5-80GB" in found.sentence
-    assert "5 such GPUs are free on 2 nodes" in found.sentence
+    assert "in all 5 such are free on 2 nodes" in found.sentence
     assert found.nearest == "Closest: prod / b with 3 of 4 H100-SXM5-80GB free."
 
 
