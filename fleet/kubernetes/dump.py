@@ -50,7 +50,8 @@ _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 @dataclass(slots=True)
 class _Collected:
-    raw: dict[str, list[Raw | bytes | memoryview]] = field(default_factory=dict)
+    # by Resource.key, then by the version that the object or its list names
+    raw: dict[str, dict[str, list[Raw | bytes | memoryview]]] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)  # resources of which a list was there
     apis: list[dict[str, tuple[str, ...]]] = field(default_factory=list)
     version: VersionInfo | None = None
@@ -141,7 +142,8 @@ def _item(
     resource = resource_of(_group(head.apiVersion), head.kind)
     if resource is not None:  # other kinds (Service, Secret …) are not looked at
         into.seen.add(resource.key)
-        into.raw.setdefault(resource.key, []).append(raw)
+        by_version = into.raw.setdefault(resource.key, {})
+        by_version.setdefault(head.apiVersion, []).append(raw)
 
 
 def _named_after(name: str) -> str:
@@ -161,10 +163,13 @@ def _raw_cluster(collected: _Collected) -> RawCluster:
     reads = []
     problems = collected.problems
     for resource in RESOURCES:
-        items, lines = decode_items(resource, collected.raw.pop(resource.key, ()))
-        for line in lines:
-            note(problems, line)
-        objects[resource.key] = unique(resource.key, items, problems)
+        found: list[Object] = []
+        for version, raw in collected.raw.pop(resource.key, {}).items():
+            items, lines = decode_items(resource, raw, version)
+            found.extend(items)
+            for line in lines:
+                note(problems, line)
+        objects[resource.key] = unique(resource.key, found, problems)
         reads.append(_read_result(resource, len(objects[resource.key]), collected, apis))
     return RawCluster(
         objects=objects,
