@@ -1,0 +1,117 @@
+"""Devices offered through ResourceSlices: boards are counted, not entries."""
+
+from __future__ import annotations
+
+from fleet.inventory import Sharing, UnitKind
+from fleet.kubernetes.dra import extended_resources
+from fleet.kubernetes.objects_core import Metadata
+from fleet.kubernetes.objects_dra import DeviceClassObject, DeviceClassSpec
+from tests.fleet.kubernetes.written import (
+    Json,
+    claim,
+    cluster,
+    gpu_device,
+    gpu_slice,
+    node,
+    only_node,
+    pod,
+)
+
+TWO = (gpu_device("gpu-0", "GPU-0"), gpu_device("gpu-1", "GPU-1"))
+CUT = (
+    gpu_device("gpu-0", "GPU-0"),
+    *(gpu_device(f"gpu-0-mig-{i}", "GPU-0", "mig") for i in range(7)),
+    gpu_device("gpu-vfio-0", "GPU-0", "vfio"),
+)
+
+
+def numbers(*objects: Json) -> tuple[int | None, int | None, int, int]:
+    """(boards, whole boards free, devices free, devices requested)."""
+    found = only_node(node(), *objects)
+    (group,) = found.groups
+    (units,) = group.units_of(UnitKind.DRA)
+    return group.physical, group.whole_free, found.free(units), units.requested
+
+
+def test_cuts_and_passthrough_twins_are_one_board() -> None:
+    assert numbers(gpu_slice(*CUT)) == (1, 1, 9, 0)
+
+
+def test_a_held_cut_takes_the_whole_board_off_the_shelf() -> None:
+    # 9 entries: one cut is held, the whole GPU and its twin can no longer be had, 6 cuts can.
+    assert numbers(gpu_slice(*CUT), claim("c", "gpu-0-mig-3")) == (1, 0, 6, 1)
+
+
+def test_a_held_board_takes_its_cuts_along() -> None:
+    assert numbers(gpu_slice(*CUT), claim("c", "gpu-0"))[2:] == (0, 1)
+
+
+def test_a_claim_that_several_pods_share_counts_once() -> None:
+    pods = [
+        pod(f"pod-{i}", "node-a", resourceClaims=[{"name": "g", "resourceClaimName": "c"}])
+        for i in range(4)
+    ]
+    assert numbers(gpu_slice(*TWO), claim("c", "gpu-0"), *pods) == (2, 1, 1, 1)
+
+
+def test_admin_access_holds_nothing() -> None:
+    assert numbers(gpu_slice(*TWO), claim("monitor", "gpu-0", admin=True)) == (2, 2, 2, 0)
+
+
+def test_a_stale_generation_is_not_counted_beside_the_new_one() -> None:
+    old = gpu_slice(*TWO, name="old", generation=1)
+    new = gpu_slice(TWO[0], name="new", generation=2)
+    assert numbers(old, new)[0] == 1
+    assert numbers(new, old)[0] == 1
+
+
+def test_an_incomplete_pool_is_named_and_not_counted() -> None:
+    inventory = cluster(node(), gpu_slice(*TWO, count=2))
+    assert inventory.nodes[0].groups == ()
+    assert "1 of 2 slices" in inventory.problems[0]
+
+
+def test_a_tainted_device_cannot_be_had() -> None:
+    sick = gpu_device("gpu-1", "GPU-1", taints=[{"key": "xid", "effect": "NoSchedule"}])
+    assert numbers(gpu_slice(TWO[0], sick)) == (2, 2, 1, 0)
+
+
+def test_device_names_repeat_across_nodes() -> None:
+    inventory = cluster(
+        node("node-a"), node("node-b"), gpu_slice(*TWO),
+        gpu_slice(*TWO, on="node-b", name="b"), claim("c", "gpu-0"),
+    )  # fmt: skip
+    free = [n.free(next(n.groups[0].units_of(UnitKind.DRA))) for n in inventory.nodes]
+    assert free == [1, 2]
+
+
+def test_drivers_of_other_things_are_no_gpus() -> None:
+    other = gpu_slice(*TWO)
+    other["spec"]["driver"] = "compute-domain.nvidia.com"
+    assert not only_node(node(), other).is_gpu_node
+
+
+def test_plugin_and_dra_on_one_node_count_the_boards_once() -> None:
+    found = only_node(node(gpus=2), gpu_slice(*TWO))
+    (group,) = found.groups
+    assert (group.physical, group.sharing) == (2, Sharing.WHOLE)
+    assert "counted once" in group.notes[0]
+
+
+def test_a_pod_knows_the_devices_it_claims() -> None:
+    asking = pod(resourceClaims=[{"name": "g", "resourceClaimName": "c"}])
+    (found,) = cluster(node(), gpu_slice(*TWO), claim("c", count=2), asking).pods
+    assert (found.claims, found.claim_devices, found.is_demand) == (("c",), 2, True)
+
+
+def test_of_classes_with_one_resource_name_the_newest_wins_then_the_lower_name() -> None:
+    def made(name: str, created: str) -> DeviceClassObject:
+        meta = Metadata(name=name, creationTimestamp=created)
+        return DeviceClassObject(
+            metadata=meta, spec=DeviceClassSpec(extendedResourceName="nvidia.com/gpu")
+        )
+
+    old, new = made("a", "2026-01-01T00:00:00Z"), made("b", "2026-02-01T00:00:00Z")
+    twin = made("c", "2026-02-01T00:00:00Z")
+    for order in ([old, new, twin], [twin, new, old]):
+        assert extended_resources(order) == {"nvidia.com/gpu": "b"}
