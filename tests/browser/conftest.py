@@ -31,6 +31,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 # Plotly's own style sheets are refused by the policy without harm: docs of planner.charts.
+PASSWORD = "a-password-for-tests-only"
 HARMLESS = re.compile(r"(style-src|Refused to apply|Applying inline style)")
 
 
@@ -98,6 +99,7 @@ def served_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         "PLANNER_DATABASE_URL": postgres.rsplit("/", 1)[0] + "/browser",
         "PLANNER_BROKER_URL": broker,
         "PLANNER_TICK_S": "2",
+        "PLANNER_ADMIN_PASSWORD": PASSWORD,
         "DJANGO_SETTINGS_MODULE": "planner.settings",
         "C_FORCE_ROOT": "1",
     }
@@ -111,8 +113,7 @@ def served_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         assert start("migrate", manage("migrate", "--noinput")).wait(120) == 0
         setup = start("setup", manage("setup"))
         assert setup.wait(60) == 0, setup.output()
-        user, password = _login_from(setup.output())
-        site = Site(f"http://127.0.0.1:{port}", user, password, processes)
+        site = Site(f"http://127.0.0.1:{port}", "admin", PASSWORD, processes)
         bind = f"--bind=127.0.0.1:{port}"
         gunicorn = [sys.executable, "-m", "gunicorn", "planner.wsgi", bind]
         start("web", [*gunicorn, "--worker-class=gthread", "--threads=8"])
@@ -175,7 +176,7 @@ def page(context: BrowserContext) -> Iterator[Page]:
 def log_in(page: Page, site: Site) -> None:
     """Log in through the form."""
     page.goto(f"{site.url}/")
-    page.get_by_label("User name").or_(page.get_by_label("Username")).first.fill(site.user)
+    page.get_by_label("Username").fill(site.user)
     page.get_by_label("Password").fill(site.password)
     page.get_by_role("button", name="Log in").click()
     page.wait_for_load_state("networkidle")
