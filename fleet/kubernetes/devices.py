@@ -12,6 +12,8 @@ from fleet.kubernetes.device_facts import NodeFacts, decide_model
 from fleet.kubernetes.devices_nvidia import nvidia_group
 from fleet.units import plain_count
 
+MOST_BOARDS = 1024
+"""More than any machine has; pages draw every board as a square."""
 _BETA = re.compile(r"beta\.amd\.com/gpu\.(?P<what>[a-z-]+)\.(?P<value>.+)")
 _PARTS = {"spx": 1, "dpx": 2, "tpx": 3, "qpx": 4, "cpx": 8}
 _INTEL_DEVICE = re.compile(r"gpu\.intel\.com/device-id\.[0-9a-f]{4}-([0-9a-f]{4})\.count")
@@ -21,7 +23,20 @@ _VRAM = re.compile(r"([0-9]{1,4})Gi?B?")
 def device_groups(facts: NodeFacts) -> tuple[DeviceGroup, ...]:
     """All GPUs of a node, one group per vendor; empty for a node that shows no GPU at all."""
     groups = (nvidia_group(facts), _amd(facts), _intel(facts), _unclassified(facts))
-    return tuple(group for group in groups if group is not None)
+    return tuple(_plausible(group) for group in groups if group is not None)
+
+
+def _plausible(group: DeviceGroup) -> DeviceGroup:
+    """A count of boards that no machine has is no count: labels may hold anything."""
+    if group.physical is None or group.physical <= MOST_BOARDS:
+        return group
+    return replace(
+        group,
+        physical=None,
+        physical_source=f"{group.physical_source}: {group.physical:,} is more than a machine has",
+        unhealthy=None,
+        whole_free=None,
+    )
 
 
 def _amd(facts: NodeFacts) -> DeviceGroup | None:
