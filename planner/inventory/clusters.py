@@ -268,6 +268,7 @@ def _store(cluster: Cluster, inventory: Inventory, sources: Sequence[Source]) ->
         cluster=cluster, inventory=inventory, files=[source.name for source in sources]
     )
     snapshots.publish(snapshot)
+    cluster.current_snapshot = snapshot
     return snapshot
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import django_filters
 from django import forms
 from django.db.models import F, Q, QuerySet
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models.fields.json import KeyTransform
 from django.utils.translation import gettext_lazy as _
 
 from planner.inventory.models import NodeRow
@@ -123,6 +123,6 @@ class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no ty
             if domain is None or number >= MOST_LEVELS:
                 return queryset.none()
             alias = f"_level_{number}"
-            level = KeyTextTransform(domain["level"], F("topology"))
+            level = KeyTransform(domain["level"], F("topology"))
             queryset = queryset.alias(**{alias: level}).filter(**{alias: domain["value"]})
         return queryset
