@@ -23,7 +23,16 @@ _VRAM = re.compile(r"([0-9]{1,4})Gi?B?")
 def device_groups(facts: NodeFacts) -> tuple[DeviceGroup, ...]:
     """All GPUs of a node, one group per vendor; empty for a node that shows no GPU at all."""
     groups = (nvidia_group(facts), _amd(facts), _intel(facts), _unclassified(facts))
-    return tuple(_plausible(group) for group in groups if group is not None)
+    found = (_with_idle_claims(group, facts) for group in groups if group is not None)
+    return tuple(_plausible(group) for group in found)
+
+
+def _with_idle_claims(group: DeviceGroup, facts: NodeFacts) -> DeviceGroup:
+    idle = sum(d.idle for d in facts.dra if d.vendor == group.vendor)
+    if not idle:
+        return group
+    note = f"{idle} devices are held by claims that no pod uses"
+    return replace(group, notes=(*group.notes, note))
 
 
 def _plausible(group: DeviceGroup) -> DeviceGroup:

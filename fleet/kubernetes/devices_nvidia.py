@@ -19,11 +19,12 @@ from fleet.catalogue.accelerators import (
     mig_suffix,
     vgpu_profile,
 )
-from fleet.catalogue.mig_profiles import canonical_profile, profile
+from fleet.catalogue.mig_profiles import profile
 from fleet.device_names import is_passthrough
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.device_facts import ModelGuess, NodeFacts, decide_model
 from fleet.kubernetes.hami import HamiNode, hami_node
+from fleet.kubernetes.sharing_labels import sharing_labels
 
 _PRODUCT = "nvidia.com/gpu.product"
 _MIG_PRODUCT = re.compile(r"nvidia\.com/mig-(.+)\.product")
@@ -146,7 +147,8 @@ class _Group:
         self.boards_listed = boards_listed
         self.dra = tuple(d for d in facts.dra if d.vendor == "nvidia" and d.devices)
         self.count = facts.number("nvidia.com/gpu.count") or None
-        self.single = canonical_profile(mig_suffix(facts.labels.get(_PRODUCT, "")))
+        self.labels = sharing_labels(facts)
+        self.single = self.labels.profile
         self.fractional = hami is not None or boards_listed > 0 or any(
             u.resource == "aliyun.com/gpu-mem" for u in units
         )  # fmt: skip
@@ -197,15 +199,19 @@ class _Group:
         passed = sum(u.capacity for u in self.units if is_passthrough(u.resource))
         if passed:
             return passed, "resources of the passthrough plugin", False
-        if self.single and self.count:
-            return self._boards_of_single(self.count)
+        if self.single:
+            # GFD counts MIG devices here; GKE says only how each board is cut.
+            devices = self.count or self._capacity(UnitKind.WHOLE) // max(
+                1, self.labels.replicas or 1
+            )
+            return self._boards_of_single(devices)
         if self.count:
             return self.count, "label nvidia.com/gpu.count", False
         if self._capacity(UnitKind.MIG):
             return self._boards_of_mixed()
         if self._capacity(UnitKind.VGPU):
             return None, "slices of boards: the node does not say of how many", False
-        replicas = self.facts.number("nvidia.com/gpu.replicas") or 1
+        replicas = self.labels.replicas or 1
         plain = self._capacity(UnitKind.WHOLE)
         shared = self._capacity(UnitKind.SHARE)
         if replicas > 1 and (shared or plain):
@@ -226,7 +232,7 @@ class _Group:
 
     def _boards_of_single(self, count: int) -> tuple[int | None, str, bool]:
         cut = profile(self.model.name or "", self.single)
-        if cut is None or not cut.max_instances:
+        if cut is None or not cut.max_instances or not count:
             return (
                 None,
                 f"MIG devices of profile {self.single} on a board that we do not know",
@@ -250,14 +256,14 @@ class _Group:
     def _replicas(self, physical: int | None) -> int | None:
         if self.hami is not None:
             return self.hami.split
-        labelled = self.facts.number("nvidia.com/gpu.replicas")
+        labelled = self.labels.replicas
         shared = sum(
             u.capacity for u in self.units if u.kind is UnitKind.SHARE and "/mig-" not in u.resource
         )
         if shared and physical and (labelled or 1) * physical != shared:
             if labelled is not None:
                 self.notes.append(
-                    f"label nvidia.com/gpu.replicas={labelled} contradicts {shared} shared units "
+                    f"label {self.labels.source}={labelled} contradicts {shared} shared units "
                     f"on {physical} GPU"
                 )
             return max(1, round(shared / physical))
@@ -280,11 +286,10 @@ class _Group:
         return how or Sharing.WHOLE
 
     def _how_shared(self, replicas: int | None) -> str:
-        strategy = self.facts.labels.get("nvidia.com/gpu.sharing-strategy", "")
         if replicas is None:
             return ""
-        if strategy in (Sharing.TIME_SLICING, Sharing.MPS):
-            return strategy
+        if self.labels.strategy:
+            return self.labels.strategy
         discovered = any(key.startswith("nvidia.com/gpu.") for key in self.facts.labels)
         if not discovered and self._capacity(UnitKind.SHARE):
             # The MPS daemon only runs where GFD has set mps.capable: no GFD, no MPS.
@@ -305,8 +310,7 @@ class _Group:
         if kind is UnitKind.MIG or (cut_name is not None and kind is UnitKind.SHARE):
             size = self._mig_memory(unit.resource, cut_name)
         elif kind is UnitKind.SHARE and size is not None and replicas:
-            mps = self.facts.labels.get("nvidia.com/gpu.sharing-strategy") == Sharing.MPS
-            size = size // replicas if mps else size
+            size = size // replicas if self.labels.strategy == Sharing.MPS else size
         elif kind in (UnitKind.MEMORY, UnitKind.CORE):
             size = None
         return replace(unit, kind=kind, profile=cut_name, memory_mib=size)

@@ -17,7 +17,6 @@ from fleet.kubernetes.objects_dra import (
     Capacity,
     ClaimSpec,
     Device,
-    DeviceClassObject,
     ResourceClaimObject,
     ResourceSliceObject,
 )
@@ -43,6 +42,7 @@ class DraDevices:
     product: str  # "" when no device names it
     memory_mib: int | None  # of a whole board
     parts: int  # cuts published
+    idle: int  # held by claims that no pod uses
 
 
 @dataclass(slots=True)
@@ -74,10 +74,22 @@ def allocated_devices(claims: Iterable[ResourceClaimObject]) -> dict[DeviceKey, 
     return dict(held)
 
 
+def idle_devices(claims: Iterable[ResourceClaimObject]) -> frozenset[DeviceKey]:
+    """Devices that a claim holds and no pod uses: nobody else can have them either."""
+    return frozenset(
+        key
+        for claim in claims
+        if claim.status is not None and not claim.status.reservedFor
+        for key in allocated_devices((claim,))
+    )
+
+
 def devices_by_node(
-    slices: Iterable[ResourceSliceObject], held: dict[DeviceKey, int]
+    slices: Iterable[ResourceSliceObject], claims: Iterable[ResourceClaimObject]
 ) -> tuple[dict[str, tuple[DraDevices, ...]], tuple[str, ...]]:
     """GPU devices by node, and a line for each pool that cannot be counted."""
+    claims = tuple(claims)
+    held, idle = allocated_devices(claims), idle_devices(claims)
     pools: dict[tuple[str, str], _Pool] = {}
     for item in slices:
         if driver_vendor(item.spec.driver) is None:
@@ -109,7 +121,7 @@ def devices_by_node(
                     )
     by_node: dict[str, list[DraDevices]] = defaultdict(list)
     for (node, driver), devices in found.items():
-        by_node[node].append(_summary(driver, devices, held))
+        by_node[node].append(_summary(driver, devices, held, idle))
     return {n: tuple(d) for n, d in by_node.items()}, tuple(dict.fromkeys(problems))
 
 
@@ -145,7 +157,10 @@ def _is_part(driver: str, device: Device) -> bool:
 
 
 def _summary(
-    driver: str, devices: list[tuple[str, Device]], held: dict[DeviceKey, int]
+    driver: str,
+    devices: list[tuple[str, Device]],
+    held: dict[DeviceKey, int],
+    idle: frozenset[DeviceKey],
 ) -> DraDevices:
     whole_held: set[str] = set()
     any_held: set[str] = set()
@@ -198,6 +213,7 @@ def _summary(
         product=next(filter(None, (_attribute(driver, d, "productName") for _, d in devices)), ""),
         memory_mib=max(whole_memory, default=None),
         parts=parts,
+        idle=sum((driver, pool, device.name) in idle for pool, device in devices),
     )
 
 
@@ -212,20 +228,3 @@ def devices_wanted(spec: ClaimSpec | None) -> int:
         else:
             total += wanted.count if wanted.count is not None else 1
     return total
-
-
-def extended_resources(classes: Iterable[DeviceClassObject]) -> dict[str, str]:
-    """Extended resource -> device class; of several, the newest, then the lower name."""
-    found: dict[str, DeviceClassObject] = {}
-
-    def rank(item: DeviceClassObject) -> tuple[str, list[int]]:
-        return (
-            item.metadata.creationTimestamp or "",
-            [-ord(letter) for letter in item.metadata.name],
-        )
-
-    for item in classes:
-        name = (item.spec.extendedResourceName if item.spec else None) or ""
-        if name and (name not in found or rank(item) > rank(found[name])):
-            found[name] = item
-    return {name: item.metadata.name for name, item in found.items()}

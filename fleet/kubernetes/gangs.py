@@ -166,6 +166,8 @@ def gang_objects(raw: RawCluster) -> tuple[GangObject, ...]:
         details = {f"nodeLabel:{k}": v for k, v in (flavor.spec.nodeLabels or {}).items()}
         if flavor.spec.topologyName:
             details["topologyName"] = flavor.spec.topologyName
+        for toleration in flavor.spec.tolerations or ():
+            details[f"toleration:{toleration.key or ''}"] = toleration.effect or ""
         found.append(_plain(flavor, "ResourceFlavor", details))
     for topology in raw.of(TopologyObject, "topologies.kueue.x-k8s.io"):
         keys = tuple(level.nodeLabel for level in topology.spec.levels or ())

@@ -8,20 +8,13 @@ from fleet.kubernetes.objects_core import Int32, Int64, Name, Object, Part, Quan
 
 
 class Attribute(Part):
-    """One value; the list forms (alpha) are ignored."""
+    """A text value; the other types say nothing that is used here."""
 
     string: Name | None = None
-    version: Name | None = None
-    integer: Int64 | None = field(default=None, name="int")
-    boolean: bool | None = field(default=None, name="bool")
 
 
 class Capacity(Part):
     value: Quantity | None = None
-
-
-class CounterUse(Part):
-    counterSet: Name = ""
 
 
 class DeviceTaint(Part):
@@ -32,8 +25,6 @@ class DeviceTaint(Part):
 class Basic(Part):
     attributes: dict[str, Attribute] | None = None
     capacity: dict[str, Capacity | Quantity] | None = None
-    consumesCounters: list[CounterUse] | None = None
-    allowMultipleAllocations: bool | None = None
     taints: list[DeviceTaint] | None = None
     nodeName: Name | None = None
 

@@ -82,7 +82,6 @@ class WorkloadObject(Object):
 
 class QueueSpec(Part):
     capability: Quantities | None = None
-    weight: Int32 | None = None
 
 
 class VolcanoQueueObject(Object):
@@ -92,7 +91,6 @@ class VolcanoQueueObject(Object):
 class FlavorResource(Part):
     name: Name = ""
     nominalQuota: Quantity | None = None
-    borrowingLimit: Quantity | None = None
 
 
 class FlavorQuota(Part):

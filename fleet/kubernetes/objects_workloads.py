@@ -155,13 +155,8 @@ class ReplicaSpec(Part):
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
-class OperatorPolicy(Part):
-    minAvailable: Int32 | None = None
-
-
 class RunPolicy(Part):
     suspend: bool | None = None
-    schedulingPolicy: OperatorPolicy | None = None
 
 
 class OperatorJobSpec(Part):

@@ -15,7 +15,7 @@ from fleet.inventory import (
 )
 from fleet.kubernetes import pods as pod_rules
 from fleet.kubernetes.controllers import controllers_of
-from fleet.kubernetes.dra import allocated_devices, devices_by_node
+from fleet.kubernetes.dra import devices_by_node
 from fleet.kubernetes.gangs import gang_objects, minima_of
 from fleet.kubernetes.nodes import node_value
 from fleet.kubernetes.objects import RawCluster, note
@@ -50,7 +50,7 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None) -> Inventory:
     use = pod_rules.node_use(measured)
     claims = raw.of(ResourceClaimObject, "resourceclaims.resource.k8s.io")
     slices = raw.of(ResourceSliceObject, "resourceslices.resource.k8s.io")
-    dra, lines = devices_by_node(slices, allocated_devices(claims))
+    dra, lines = devices_by_node(slices, claims)
     for line in lines:
         note(problems, line)
     nodes = tuple(

@@ -181,3 +181,17 @@ def test_hami_entries_that_nobody_can_read_are_passed_over() -> None:
     notes = {"hami.io/node-nvidia-register": register}
     (group,) = only_node(node(gpus=10, annotations=notes)).groups
     assert (group.physical, group.replicas, group.sharing) == (1, 10, Sharing.FRACTIONAL)
+
+
+def test_gke_says_how_boards_are_shared_and_cut_without_gfd() -> None:
+    gke = {"cloud.google.com/gke-accelerator": "nvidia-a100-80gb"}
+    shared = gke | {
+        "cloud.google.com/gke-gpu-sharing-strategy": "time-sharing",
+        "cloud.google.com/gke-max-shared-clients-per-gpu": "5",
+    }
+    (group,) = only_node(node(labels=shared, gpus=10)).groups
+    assert (group.physical, group.replicas, group.sharing) == (2, 5, Sharing.TIME_SLICING)
+    cut = gke | {"cloud.google.com/gke-gpu-partition-size": "1g.10gb"}
+    (group,) = only_node(node(labels=cut, gpus=14)).groups
+    assert (group.physical, group.sharing) == (2, Sharing.MIG_SINGLE)
+    assert [(u.kind, u.profile) for u in group.units] == [(UnitKind.MIG, "1g.10gb")]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from fleet.inventory import Sharing, UnitKind
-from fleet.kubernetes.dra import extended_resources
-from fleet.kubernetes.objects_core import Metadata
-from fleet.kubernetes.objects_dra import DeviceClassObject, DeviceClassSpec
 from tests.fleet.kubernetes.written import (
     Json,
     claim,
@@ -104,14 +101,8 @@ def test_a_pod_knows_the_devices_it_claims() -> None:
     assert (found.claims, found.claim_devices, found.is_demand) == (("c",), 2, True)
 
 
-def test_of_classes_with_one_resource_name_the_newest_wins_then_the_lower_name() -> None:
-    def made(name: str, created: str) -> DeviceClassObject:
-        meta = Metadata(name=name, creationTimestamp=created)
-        return DeviceClassObject(
-            metadata=meta, spec=DeviceClassSpec(extendedResourceName="nvidia.com/gpu")
-        )
-
-    old, new = made("a", "2026-01-01T00:00:00Z"), made("b", "2026-02-01T00:00:00Z")
-    twin = made("c", "2026-02-01T00:00:00Z")
-    for order in ([old, new, twin], [twin, new, old]):
-        assert extended_resources(order) == {"nvidia.com/gpu": "b"}
+def test_a_claim_that_no_pod_uses_is_said_to_hold_its_device_idle() -> None:
+    used = claim("used", "gpu-0")
+    used["status"]["reservedFor"] = [{"resource": "pods", "name": "pod-a", "uid": "1"}]
+    found = only_node(node(), gpu_slice(*TWO), used, claim("left", "gpu-1"))
+    assert found.groups[0].notes == ("1 devices are held by claims that no pod uses",)
