@@ -27,6 +27,8 @@ def differences(form: forms.Form, saved: Mapping[str, Any]) -> list[Difference]:
         if isinstance(field.widget, forms.HiddenInput):
             continue
         raw = field.widget.value_from_datadict(form.data, form.files, form.add_prefix(name))
+        if raw in (None, "") and not field.required:
+            raw = field.initial  # an empty field takes its default
         yours, theirs = _text(field, raw), _text(field, saved.get(name, field.initial))
         if yours != theirs:
             found.append(Difference(str(field.label or name), yours or "–", theirs or "–"))
