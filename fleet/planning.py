@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
-from fleet.catalogue.prices import PriceBook, default_book
+from fleet.catalogue.prices import Price, PriceBook, default_book
 from fleet.costs import CostReport, IdleReport, NodePrices, cost_report, idle_cost, unit_price
 from fleet.csv_text import Cell, write_csv
 from fleet.inventory import Inventory
@@ -18,7 +17,7 @@ from fleet.placement.result import Assignment, Placement, Unplaced
 from fleet.placement.solver import Budget, Cancelled, Progress, solve
 from fleet.readiness.wording import many
 from fleet.sizing.errors import SizingError
-from fleet.sizing.requirement import Requirement
+from fleet.sizing.requirement import Requirement, Shape
 from fleet.sizing.size import size
 from fleet.workloads import Workload
 
@@ -56,8 +55,8 @@ class Plan:
     placement: Placement
     costs: CostReport
     idle: IdleReport  # after the plan
-    price_by_pod: Mapping[tuple[str, int, int], tuple[Decimal | None, str, str]]
-    """Cost per hour, price source and currency by (workload, replica, pod)."""
+    pod_prices: tuple[Price | None, ...]
+    """Price of the boards under each assignment, in the order of the assignments."""
 
 
 def cards_in(inventories: Mapping[str, Inventory]) -> tuple[str, ...]:
@@ -113,7 +112,7 @@ def make_plan(
         placement=placement,
         costs=cost_report(placement, inventories, book),
         idle=idle_cost(inventories, book, placement),
-        price_by_pod=_price_by_pod(placement, NodePrices(inventories, book)),
+        pod_prices=_pod_prices(placement, NodePrices(inventories, book)),
     )
 
 
@@ -160,20 +159,16 @@ def _has_price(slot: Slot) -> bool:
     return slot.price_per_unit_hour is not None
 
 
-def _price_by_pod(
-    placement: Placement, prices: NodePrices
-) -> dict[tuple[str, int, int], tuple[Decimal | None, str, str]]:
-    found: dict[tuple[str, int, int], tuple[Decimal | None, str, str]] = {}
-    for a in placement.assignments:
-        price = prices.of(a.cluster, a.node, a.gpu_model)
-        if price is None:
-            found[(a.workload, a.replica, a.pod)] = (None, "no price", "")
-            continue
-        amount = unit_price(price, a.gpu_model, a.mig_profile) * a.gpus
-        dated = f", {price.as_of.isoformat()}" if price.as_of is not None else ", undated"
-        source = f"{price.kind.value}: {price.basis} ({price.source}{dated})"
-        found[(a.workload, a.replica, a.pod)] = (amount.amount, source, amount.currency)
-    return found
+def _pod_prices(placement: Placement, prices: NodePrices) -> tuple[Price | None, ...]:
+    return tuple(prices.of(a.cluster, a.node, a.gpu_model) for a in placement.assignments)
+
+
+def price_text(price: Price | None) -> str:
+    """Kind, basis, source and date of a price in one line; "no price" without one."""
+    if price is None:
+        return "no price"
+    dated = price.as_of.isoformat() if price.as_of is not None else "undated"
+    return f"{price.kind.value}: {price.basis} ({price.source}, {dated})"
 
 
 def report_rows(plan: Plan, name: str) -> list[dict[str, Cell]]:
@@ -182,7 +177,11 @@ def report_rows(plan: Plan, name: str) -> list[dict[str, Cell]]:
     Keys are ``REPORT_COLUMNS``. ``name`` is the plan's name.
     """
     kinds = {d.workload: d.kind for d in plan.problem.demands}
-    rows = [_placed_row(plan, name, kinds, a) for a in plan.placement.assignments]
+    shapes = {d.workload: d.shapes for d in plan.problem.demands}
+    rows = [
+        _placed_row(name, kinds[a.workload], a, shapes[a.workload][a.shape], price)
+        for a, price in zip(plan.placement.assignments, plan.pod_prices, strict=True)
+    ]
     return rows + [_waiting_row(plan, name, kinds, u) for u in plan.placement.unplaced]
 
 
@@ -194,14 +193,14 @@ def report_csv(plan: Plan, name: str) -> bytes:
     )
 
 
-def _placed_row(plan: Plan, name: str, kinds: Mapping[str, str], a: Assignment) -> dict[str, Cell]:
-    cost, source, currency = plan.price_by_pod[(a.workload, a.replica, a.pod)]
-    demand_ = next(d for d in plan.problem.demands if d.workload == a.workload)
-    shape = demand_.shapes[a.shape]
+def _placed_row(
+    name: str, kind: str, a: Assignment, shape: Shape, price: Price | None
+) -> dict[str, Cell]:
+    cost = unit_price(price, a.gpu_model, a.mig_profile) * a.gpus if price is not None else None
     return {
         "plan": name,
         "workload": a.workload,
-        "kind": kinds[a.workload],
+        "kind": kind,
         "replica": a.replica,
         "pod": a.pod,
         "cluster": a.cluster,
@@ -209,11 +208,11 @@ def _placed_row(plan: Plan, name: str, kinds: Mapping[str, str], a: Assignment) 
         "gpu_model": shape.unit,
         "gpus": a.gpus,
         "memory_mib": math.ceil(shape.use.total),
-        "cost_per_hour": cost,
-        "price_source": source,
+        "cost_per_hour": cost.amount if cost is not None else None,
+        "price_source": price_text(price),
         "status": "placed",
         "reason": a.why_here,
-        "currency": currency,
+        "currency": cost.currency if cost is not None else None,
     }
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 from decimal import Decimal
 
+import msgspec
 import pytest
 
 from fleet.catalogue.prices import PriceBook
@@ -53,7 +54,7 @@ WORKLOADS = (
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     wide = TrainingWorkload(
-        name="=wide", model="meta-llama/Meta-Llama-3.1-8B", gpus=64, gpus_per_worker=8
+        name="wide", model="meta-llama/Meta-Llama-3.1-8B", gpus=64, gpus_per_worker=8
     )
     return make_plan((*WORKLOADS, wide), fleet(), budget=Budget(10))
 
@@ -73,7 +74,7 @@ def test_the_report_has_one_row_a_pod_and_one_for_what_waits(plan: Plan) -> None
     status = [row["status"] for row in rows]
     assert status.count("placed") == len(plan.placement.assignments)
     waiting = [row for row in rows if row["status"] == "unplaced"]
-    assert [row["workload"] for row in waiting] == ["=wide"]
+    assert [row["workload"] for row in waiting] == ["wide"]
     assert str(waiting[0]["reason"]).startswith("gang: ")
     assert waiting[0]["cost_per_hour"] is None
 
@@ -94,15 +95,15 @@ def test_every_price_names_its_source_and_date(plan: Plan) -> None:
 
 
 def test_the_csv_reads_back_as_the_same_rows_and_holds_no_formula(plan: Plan) -> None:
-    rows = report_rows(plan, "Q1")
-    text = report_csv(plan, "Q1").decode("utf-8-sig")
+    rows = report_rows(plan, "=Q1")
+    text = report_csv(plan, "=Q1").decode("utf-8-sig")
     back = list(csv.DictReader(io.StringIO(text, newline="")))
     assert len(back) == len(rows)
     for row, cells in zip(rows, back, strict=True):
         for column, value in row.items():
             shown = cells[column].removeprefix("'")
             assert shown == ("" if value is None else str(value))
-    assert back[-1]["workload"] == "'=wide"
+    assert back[-1]["plan"] == "'=Q1"
 
 
 def test_without_prices_the_report_says_no_price_and_never_zero() -> None:
@@ -117,6 +118,11 @@ def test_without_prices_the_report_says_no_price_and_never_zero() -> None:
 def test_unknown_models_are_told_in_the_notes(plan: Plan) -> None:
     assert any("Unknown model: 8 GPUs on 1 node." in n for n in plan.placement.notes)
     assert cards_in(fleet()) == (H100, "T4")
+
+
+def test_a_plan_can_be_stored_and_read_back(plan: Plan) -> None:
+    stored = msgspec.msgpack.encode(plan)
+    assert msgspec.msgpack.decode(stored, type=Plan) == plan
 
 
 def test_two_workloads_of_one_name_are_refused_by_name() -> None:
