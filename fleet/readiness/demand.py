@@ -3,7 +3,7 @@ asks for, tolerates and selects. Running, waiting and not yet created pods alike
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fleet.inventory import Node, Pod, Toleration, UnitKind
@@ -83,6 +83,23 @@ def offers(subject: Subject, node: Node, requests: dict[str, int]) -> bool:
         or (resource in subject.mapped_resources and devices >= number)
         for resource, number in requests.items()
     )
+
+
+def node_classes(subject: Subject, works: Sequence[Work]) -> tuple[tuple[Node, ...], ...]:
+    """GPU nodes in classes that no workload can tell apart: same units, taints and labels, as far
+    as any selector looks at them. Thousands of nodes are a few classes."""
+    keys = sorted({key for item in works for key in item.node_selector})
+    found: dict[object, list[Node]] = {}
+    for node in subject.gpu_nodes:
+        signature = (
+            node.taints,
+            tuple(
+                (u.resource, u.kind, u.allocatable) for group in node.groups for u in group.units
+            ),
+            tuple(node.labels.get(key) for key in keys),
+        )
+        found.setdefault(signature, []).append(node)
+    return tuple(tuple(nodes) for nodes in found.values())
 
 
 def selected(node: Node, selector: dict[str, str]) -> bool:

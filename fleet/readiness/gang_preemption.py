@@ -5,6 +5,7 @@ Losing one of N pods stops the other N-1 too, which go on holding their GPUs.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from fleet.readiness.distributed import Distributed, distributed, pod_group
@@ -23,7 +24,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not gangs:
         yield not_applicable(CHECK, QUESTION, "No distributed workload has pods")
         return
-    exposed = [(gang, found) for gang in gangs if (found := _above(subject, gang))]
+    hunters = _hunters(subject)
+    exposed = [(gang, found) for gang in gangs if (found := _above(subject, gang, hunters))]
     if not exposed:
         yield Finding(
             CHECK,
@@ -39,13 +41,13 @@ def check(subject: Subject) -> Iterator[Finding]:
         if len(exposed) == 1
         else f"{len(exposed)} distributed workloads can lose one pod and stop as a whole"
     )
-    hunters = max(found for _, found in exposed)
+    most = max(found for _, found in exposed)
     yield Finding(
         CHECK,
         QUESTION,
         Verdict.WARN,
         title,
-        f"Up to {many(hunters, 'GPU pod')} of higher priority may evict single pods of "
+        f"Up to {many(most, 'GPU pod')} of higher priority may evict single pods of "
         f"{listed(gang.name for gang, _ in exposed)}; the other pods then hold their GPUs for "
         "nothing.",
         bounded(
@@ -64,16 +66,28 @@ def _lowest(gang: Distributed) -> int:
     return min(pod.priority for pod in gang.pods)
 
 
-def _above(subject: Subject, gang: Distributed) -> int:
+def _hunters(subject: Subject) -> dict[str, Counter[int]]:
+    """How many GPU pods may preempt others, by resource and priority."""
+    found: dict[str, Counter[int]] = defaultdict(Counter)
+    for pod in subject.work_pods:
+        if pod.preemption_policy != "Never":
+            for resource in pod.requests:
+                found[resource][pod.priority] += 1
+    return found
+
+
+def _above(subject: Subject, gang: Distributed, hunters: dict[str, Counter[int]]) -> int:
     """GPU pods that could evict single pods of the gang to take the same kind of resource."""
     known = pod_group(subject, gang.namespace, gang.gang)
     mode = known.details.get("disruptionMode", "") if known is not None else ""
     if mode.lower() in ("podgroup", "all"):
         return 0
-    return sum(
-        1
-        for pod in subject.work_pods
-        if pod.priority > _lowest(gang)
-        and pod.preemption_policy != "Never"
-        and not gang.requests.keys().isdisjoint(pod.requests)
+    lowest = _lowest(gang)
+    return max(
+        (
+            sum(number for priority, number in hunters[resource].items() if priority > lowest)
+            for resource in gang.requests
+            if resource in hunters
+        ),
+        default=0,
     )

@@ -29,7 +29,7 @@ def installed(subject: Subject) -> tuple[str, ...]:
 
 
 def _is_installed(subject: Subject, system: str) -> bool:
-    if any(p.gang is not None and p.gang.system == system for p in subject.inventory.pods):
+    if system in subject.gang_systems_in_use:
         return True
     apis = subject.inventory.apis
     if apis is not None:

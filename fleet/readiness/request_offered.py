@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from fleet.readiness.demand import Work, offers, selected, work
+from fleet.inventory import Node
+from fleet.readiness.demand import Work, node_classes, offers, selected, work
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.pasting import yaml_text
 from fleet.readiness.subject import Subject
@@ -46,7 +47,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     refused = {f.evidence[0].object for f in findings}
     judged = [item for item in work(subject) if item.object not in refused]
     if subject.gpu_nodes:
-        findings += [f for item in judged if (f := _judge(subject, item)) is not None]
+        nodes = [alike[0] for alike in node_classes(subject, judged)]
+        findings += [f for item in judged if (f := _judge(subject, nodes, item)) is not None]
     yield from bounded_findings(findings, "workload")
     if findings:
         return
@@ -65,11 +67,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _judge(subject: Subject, item: Work) -> Finding | None:
-    if any(
-        offers(subject, n, item.requests) and selected(n, item.node_selector)
-        for n in subject.gpu_nodes
-    ):
+def _judge(subject: Subject, nodes: list[Node], item: Work) -> Finding | None:
+    if any(offers(subject, n, item.requests) and selected(n, item.node_selector) for n in nodes):
         return None
     if item.running:
         return None  # it runs: offered through DRA, or by a node that is gone
@@ -80,11 +79,11 @@ def _judge(subject: Subject, item: Work) -> Finding | None:
         detail += f" The nearest name is {near[0]}." if near else ""
         remedy = "Ask for a resource that the nodes offer."
         snippet = f'resources:\n  limits:\n    {yaml_text(near[0])}: "1"\n' if near else ""
-    elif not any(offers(subject, n, item.requests) for n in subject.gpu_nodes):
+    elif not any(offers(subject, n, item.requests) for n in nodes):
         most = max(
             (
                 u.allocatable
-                for n in subject.gpu_nodes
+                for n in nodes
                 for g in n.groups
                 for u in g.units
                 if u.resource in item.requests

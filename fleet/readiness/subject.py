@@ -88,6 +88,11 @@ class Subject:
         )
 
     @cached_property
+    def gang_systems_in_use(self) -> frozenset[str]:
+        """Gang systems that at least one pod names."""
+        return frozenset(p.gang.system for p in self.inventory.pods if p.gang is not None)
+
+    @cached_property
     def mapped_resources(self) -> frozenset[str]:
         """Extended resources that a DeviceClass maps to DRA devices."""
         classes = self.inventory.device_classes

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fleet.inventory import Node, Taint
-from fleet.readiness.demand import Work, offers, selected, work
+from fleet.readiness.demand import Work, node_classes, offers, selected, work
 from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.readiness.pasting import yaml_text
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
-    bounded,
+    MAX_EVIDENCE,
     bounded_findings,
     listed,
     many,
@@ -33,17 +33,18 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not judged or not nodes:
         yield not_applicable(CHECK, QUESTION, "No GPU workload with a GPU node to go to")
         return
+    classes = node_classes(subject, judged)
     findings: list[Finding] = []
     good = 0
     for item in judged:
         candidates = [
-            n
-            for n in nodes
-            if offers(subject, n, item.requests) and selected(n, item.node_selector)
+            alike
+            for alike in classes
+            if offers(subject, alike[0], item.requests) and selected(alike[0], item.node_selector)
         ]
         if not candidates:
             continue  # not the taints' fault: see "request-offered"
-        open_to = [n for n in candidates if not _blocking(n, item)]
+        open_to = [alike[0] for alike in candidates if not _blocking(alike[0], item)]
         if not open_to:
             findings.append(_shut_out(item, candidates))
         elif finding := _doubtful(item, open_to):
@@ -68,22 +69,27 @@ def _blocking(node: Node, item: Work) -> tuple[Taint, ...]:
     return tuple(t for t in untolerated(node.taints, item.tolerations) if not is_lifecycle(t))
 
 
-def _shut_out(item: Work, candidates: list[Node]) -> Finding:
-    reasons = Counter(t for n in candidates for t in _blocking(n, item))
-    easiest = min((_blocking(n, item) for n in candidates), key=len)
+def _shut_out(item: Work, candidates: list[tuple[Node, ...]]) -> Finding:
+    reasons: Counter[Taint] = Counter()
+    for alike in candidates:
+        for taint in _blocking(alike[0], item):
+            reasons[taint] += len(alike)
+    easiest = min((_blocking(alike[0], item) for alike in candidates), key=len)
+    total = sum(len(alike) for alike in candidates)
+    shown = [n for alike in candidates[:MAX_EVIDENCE] for n in alike[:MAX_EVIDENCE]]
     evidence = [item.evidence("tolerations", _tolerations(item))]
     evidence += [
         of_node(n, "spec.taints", ", ".join(taint_text(t) for t in _blocking(n, item)))
-        for n in candidates
+        for n in shown[: MAX_EVIDENCE - 1]
     ]
     return Finding(
         CHECK,
         QUESTION,
         Verdict.FAIL,
         f"{item.name} tolerates no node that has its GPUs",
-        f"{many(len(candidates), 'node offers', 'nodes offer')} what it asks for, closed to it by "
+        f"{many(total, 'node offers', 'nodes offer')} what it asks for, closed to it by "
         f"{listed(taint_text(t) for t, _ in reasons.most_common())}.",
-        bounded(evidence),
+        tuple(evidence),
         f"Add the toleration to the pod template ({item.field}.tolerations):",
         _snippet(easiest),
         source=_SOURCE,
