@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
-from planner.accounts.models import Membership, Role, Team, User
-from tests.planner.people import PASSWORD
+from planner.accounts.models import Role, Team, User
+from tests.planner.people import make_person
 
 
-def _person(name: str, team: Team | None, role: Role | None) -> User:
-    user = User.objects.create_user(name, password=PASSWORD)
-    if team is not None and role is not None:
-        Membership.objects.create(user=user, team=team, role=role)
-    return user
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """A request activates the language of its user, and that would outlast the test."""
+    with translation.override("en"):
+        yield
 
 
 @pytest.fixture
@@ -33,31 +34,31 @@ def other_team(db: None) -> Team:
 @pytest.fixture
 def ada(team: Team) -> User:
     """Admin of team search."""
-    return _person("ada", team, Role.ADMIN)
+    return make_person("ada", team, Role.ADMIN)
 
 
 @pytest.fixture
 def pia(team: Team) -> User:
     """Planner of team search."""
-    return _person("pia", team, Role.PLANNER)
+    return make_person("pia", team, Role.PLANNER)
 
 
 @pytest.fixture
 def vic(team: Team) -> User:
     """Viewer of team search."""
-    return _person("vic", team, Role.VIEWER)
+    return make_person("vic", team, Role.VIEWER)
 
 
 @pytest.fixture
 def sam(other_team: Team) -> User:
     """Admin of team other: a stranger to team search, with every right in their own."""
-    return _person("sam", other_team, Role.ADMIN)
+    return make_person("sam", other_team, Role.ADMIN)
 
 
 @pytest.fixture
 def nobody(db: None) -> User:
     """A user in no team."""
-    return _person("nobody", None, None)
+    return make_person("nobody")
 
 
 @pytest.fixture

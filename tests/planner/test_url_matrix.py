@@ -33,8 +33,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from planner.accounts.models import Team, User
+from planner.accounts.models import Role, Team
 from tests.planner.matrix import MARKER, NOT_ALLOWED, Entry, Row
+from tests.planner.people import make_person
 
 _files = [
     import_module(f"tests.planner.{path.stem}")
@@ -55,12 +56,26 @@ def _names(patterns: list[Any], namespace: str = "") -> Iterator[str]:
 ALL_NAMES = sorted(set(_names(get_resolver().url_patterns)))
 
 
-@pytest.fixture
-def world(team: Team, ada: User, pia: User, vic: User, sam: User) -> dict[str, Any]:
-    made: dict[str, Any] = {"team": team, "ada": ada, "pia": pia, "vic": vic}
-    for file in _files:
-        made.update(file.objects(team, ada))
-    return made
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, Any]]:
+    """People and objects, made once for the module: each test rolls back what it changes."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        team = Team.objects.create(name="search", slug="search")
+        other = Team.objects.create(name="other", slug="other")
+        made: dict[str, Any] = {
+            "team": team,
+            "ada": make_person("ada", team, Role.ADMIN),
+            "pia": make_person("pia", team, Role.PLANNER),
+            "vic": make_person("vic", team, Role.VIEWER),
+            "sam": make_person("sam", other, Role.ADMIN),
+        }
+        for file in _files:
+            made.update(file.objects(team, made["ada"]))
+        yield made
+        transaction.set_rollback(True)
 
 
 def test_every_url_has_an_entry_and_every_entry_a_url() -> None:
@@ -73,14 +88,13 @@ def test_each_person_gets_the_status_of_the_matrix(
     name: str,
     method: str,
     world: dict[str, Any],
-    sam: User,
     client_for: Callable[..., Client],
 ) -> None:
     entry = ENTRIES[name]
     expected: Row = entry.get if method == "GET" else entry.post
     people = {
         "anonymous": None,
-        "stranger": sam,
+        "stranger": world["sam"],
         "viewer": world["vic"],
         "planner": world["pia"],
         "admin": world["ada"],
@@ -88,8 +102,8 @@ def test_each_person_gets_the_status_of_the_matrix(
     address = reverse(name, args=entry.args(world))
     got = {}
     for kind, user in people.items():
-        client = client_for(user)
         with transaction.atomic():
+            client = client_for(user)
             if method == "GET":
                 response = client.get(address + (f"?{entry.query}" if entry.query else ""))
             else:
@@ -109,15 +123,16 @@ _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER")
 
 @pytest.mark.parametrize("name", READ_BY_ADMIN)
 def test_a_get_writes_nothing(
-    name: str, world: dict[str, Any], ada: User, client_for: Callable[..., Client]
+    name: str, world: dict[str, Any], client_for: Callable[..., Client]
 ) -> None:
     entry = ENTRIES[name]
-    client = client_for(ada)
     with CaptureQueriesContext(connection) as queries:
+        client = client_for(world["ada"])
+        before = len(queries)
         client.get(reverse(name, args=entry.args(world)) + f"?{entry.query}")
     written = [
         query["sql"]
-        for query in queries
+        for query in queries.captured_queries[before:]
         if query["sql"].startswith(_WRITES) and "django_session" not in query["sql"]
     ]
     assert written == []
@@ -129,11 +144,10 @@ def test_a_post_without_its_token_is_refused(
     name: str,
     headers: dict[str, str],
     world: dict[str, Any],
-    ada: User,
     client_for: Callable[..., Client],
 ) -> None:
     entry = ENTRIES[name]
-    client = client_for(ada, enforce_csrf_checks=True)
+    client = client_for(world["ada"], enforce_csrf_checks=True)
     address = reverse(name, args=entry.args(world))
     response = client.post(address, entry.data(world), headers=headers)
     assert response.status_code == 403
