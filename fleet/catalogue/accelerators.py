@@ -306,11 +306,3 @@ def common_name(cards: Iterable[Accelerator]) -> str | None:
             break
         shared.append(parts[0])
     return "-".join(shared) or None
-
-
-def cards_named(model: str | None) -> tuple[Accelerator, ...]:
-    """The cards behind ``DeviceGroup.model``: one, or all of a family such as "H100"."""
-    if not model:
-        return ()
-    card = accelerators().get(model)
-    return (card,) if card is not None else _family(_tokens(model))

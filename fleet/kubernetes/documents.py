@@ -185,7 +185,7 @@ def _guard(place: str, text: bytes, limits: Limits) -> None:
     """Refuse aliases and great depth before anything is built in memory."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark is not None else 0
         if isinstance(event, yaml.AliasEvent):
             raise DumpError(f"{place}, line {line}", "uses a YAML alias: kubectl writes none")
         if isinstance(event, yaml.CollectionStartEvent):

@@ -104,7 +104,6 @@ class _List(Struct):
 
 
 _LIST = msgspec.json.Decoder(_List)
-_ANY = msgspec.json.Decoder()
 
 
 @cache

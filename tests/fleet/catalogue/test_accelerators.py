@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from fleet.catalogue.accelerators import (
     accelerators,
     candidates,
-    cards_named,
     common_name,
     from_gke_label,
     from_karpenter,
@@ -81,8 +80,6 @@ def test_any_text_is_a_card_or_none(text: str) -> None:
 def test_a_family_is_named_by_what_its_cards_share() -> None:
     assert common_name(candidates("h100")) == "H100"
     assert common_name(from_gke_label("nvidia-tesla-v100")) == "V100"
-    assert {card.name for card in cards_named("V100")} >= {"V100-PCIe-16GB", "V100-SXM2-32GB"}
-    assert [card.name for card in cards_named("T4")] == ["T4"]
     assert common_name(()) is None
 
 

@@ -1,0 +1,77 @@
+"""Resource names: whose device it is, and what one unit of it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet.device_names import accelerators_only, device_name, is_passthrough
+from fleet.inventory import UnitKind
+
+
+@pytest.mark.parametrize(
+    ("resource", "vendor", "kind", "profile"),
+    [
+        ("nvidia.com/gpu", "nvidia", UnitKind.WHOLE, None),
+        ("nvidia.com/gpu.shared", "nvidia", UnitKind.SHARE, None),
+        ("nvidia.com/mig-3g.40gb", "nvidia", UnitKind.MIG, "3g.40gb"),
+        ("nvidia.com/mig-1g.10gb.me", "nvidia", UnitKind.MIG, "1g.10gb+me"),
+        ("nvidia.com/mig-1g.5gb.shared", "nvidia", UnitKind.SHARE, "1g.5gb"),
+        ("nvidia.com/gpumem", "nvidia", UnitKind.MEMORY, None),
+        ("nvidia.com/gpucores", "nvidia", UnitKind.CORE, None),
+        ("nvidia.com/GRID_P40-1Q", "nvidia", UnitKind.VGPU, "1Q"),
+        ("nvidia.com/GA102_GEFORCE_RTX_3090", "nvidia", UnitKind.WHOLE, None),
+        ("amd.com/gpu", "amd", UnitKind.WHOLE, None),
+        ("amd.com/spx_nps1", "amd", UnitKind.WHOLE, "spx_nps1"),
+        ("amd.com/cpx_nps4", "amd", UnitKind.PARTITION, "cpx_nps4"),
+        ("gpu.intel.com/xe", "intel", UnitKind.WHOLE, None),
+        ("volcano.sh/vgpu-number", "nvidia", UnitKind.SHARE, None),
+        ("aliyun.com/gpu-mem", "nvidia", UnitKind.MEMORY, None),
+        ("foo.example/gpu", "unknown", UnitKind.UNCLASSIFIED, None),
+    ],
+)
+def test_a_gpu_resource_has_a_vendor_and_a_kind_of_unit(
+    resource: str, vendor: str, kind: UnitKind, profile: str | None
+) -> None:
+    found = device_name(resource)
+    assert found is not None
+    assert (found.vendor, found.kind, found.profile) == (vendor, kind, profile)
+    assert found.is_gpu
+
+
+@pytest.mark.parametrize(
+    "resource",
+    ["google.com/tpu", "aws.amazon.com/neuron", "habana.ai/gaudi", "huawei.com/Ascend910"],
+)
+def test_another_accelerator_is_no_gpu(resource: str) -> None:
+    found = device_name(resource)
+    assert found is not None
+    assert not found.is_gpu
+
+
+@pytest.mark.parametrize(
+    "resource",
+    ["cpu", "memory", "nvidia.com/hostdev", "vpc.amazonaws.com/efa", "rdma/hca_shared",
+     "gpu.intel.com/monitoring", "gpu.intel.com/xe_monitoring", "aliyun.com/gpu-count",
+     "devices.kubevirt.io/kvm", "example.com/gadget", "x" * 400 + "/gpu"],
+)  # fmt: skip
+def test_what_is_no_accelerator_has_no_name(resource: str) -> None:
+    assert device_name(resource) is None
+
+
+def test_only_accelerators_are_kept_of_a_request() -> None:
+    requests = {"nvidia.com/gpu": 2, "rdma/hca": 1, "google.com/tpu": 4, "amd.com/gpu": 0}
+    assert accelerators_only(requests) == {"nvidia.com/gpu": 2, "google.com/tpu": 4}
+
+
+def test_boards_for_virtual_machines_are_told_apart() -> None:
+    assert is_passthrough("nvidia.com/GH100_H100_SXM5_80GB")
+    assert not is_passthrough("nvidia.com/gpu")
+    assert not is_passthrough("nvidia.com/GRID_P40-1Q")
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_device_or_none(text: str) -> None:
+    found = device_name(text)
+    assert found is None or found.vendor
