@@ -14,6 +14,7 @@ from fleet.units import gib_text
 from planner.inventory.models import Cluster, NodeRow, PodRow
 from planner.inventory.queries import node_list_url
 from planner.inventory.rows import node_value, pod_value
+from planner.inventory.topology import level_word
 
 MOST_PODS = 500
 
@@ -70,21 +71,23 @@ def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
         "measures": _measures(node),
         "taints": [taint_text(taint) for taint in node.taints],
         "levels": _levels(cluster, node),
+        "has_zone_level": any(level.name == "zone" for level in node.topology),
         "pods": [_pod(pod) for pod in pods[:MOST_PODS]],
         "pool_url": node_list_url(cluster=cluster.name, pool=row.pool),
     }
 
 
-def _levels(cluster: Cluster, node: fi.Node) -> list[tuple[fi.TopologyLevel, str]]:
-    """Each level with the address of the nodes that share it; "" where the label is missing."""
+def _levels(cluster: Cluster, node: fi.Node) -> list[tuple[str, fi.TopologyLevel, str]]:
+    """Each level with its word and the address of the nodes that share it; no address where the
+    node lacks the label."""
     levels = []
     path: list[str] = []
     for level in node.topology:
-        if level.value is None:
-            levels.append((level, ""))
-            continue
-        path.append(f"{level.name}:{level.value}")
-        levels.append((level, node_list_url(cluster=cluster.name, domain="/".join(path))))
+        url = ""
+        if level.value is not None:
+            path.append(f"{level.name}:{level.value}")
+            url = node_list_url(cluster=cluster.name, domain="/".join(path))
+        levels.append((level_word(level.name), level, url))
     return levels
 
 

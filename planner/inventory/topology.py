@@ -35,14 +35,18 @@ class DomainLevel:
 
     @property
     def word(self) -> str:
-        """The level as people call it."""
-        words = {
-            "zone": _("Zone"),
-            "block": _("Block"),
-            "rack": _("Rack"),
-            "nvlink": _("NVLink domain"),
-        }
-        return words.get(self.name, self.name)
+        return level_word(self.name)
+
+
+def level_word(name: str) -> str:
+    """A level as people call it: "NVLink domain"."""
+    words = {
+        "zone": _("Zone"),
+        "block": _("Block"),
+        "rack": _("Rack"),
+        "nvlink": _("NVLink domain"),
+    }
+    return words.get(name, name)
 
 
 def domain_levels(cluster: Cluster, snapshot: Snapshot) -> list[DomainLevel]:
