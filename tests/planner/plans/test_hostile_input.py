@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +48,12 @@ CORPUS = [
 HOSTILE = '<img src=x onerror=alert(1)>"hx-get=/x\u202e'
 
 
+def _some(fields: Iterable[str], text: str) -> list[str]:
+    """A third of the fields, other ones for each text: every field meets seven texts."""
+    turn = CORPUS.index(text)
+    return [name for place, name in enumerate(fields) if (place + turn) % 3 == 0]
+
+
 FIELDS = {
     "llm": ("name", "model", "replicas", "precision", "memory_utilization", "version"),
     "embedding": ("namespace", "node_selector", "tolerations", "gpu_models", "clusters"),
@@ -64,7 +70,7 @@ def test_no_field_of_a_workload_form_answers_500(
     client = client_for(pia)
     safe = text.encode("utf-8", "replace").decode()
     address = reverse("plans:workload-create", args=[kind])
-    for name in FIELDS[kind]:
+    for name in _some(FIELDS[kind], text):
         response = client.post(address, WORKLOADS[kind] | {name: safe})
         assert response.status_code in (302, 422), name
 
@@ -96,7 +102,7 @@ def test_no_field_of_the_other_forms_answers_500(
         (reverse("plans:workload-import"), {"text": ""}),
     ]
     for address, data in forms:
-        for name in data:
+        for name in _some(data, text):
             response = client.post(address, data | {name: safe})
             assert response.status_code in (200, 302, 422), (address, name)
 
