@@ -15,7 +15,7 @@ from planner.plans.models import Plan, Workload
 from planner.plans.plan_services import MAX_WORKLOADS_OF_PLAN
 
 
-class _WorkloadsField(forms.ModelMultipleChoiceField):
+class _WorkloadsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # not generic at run time
     def label_from_instance(self, obj: Any) -> str:
         return f"{obj.name} · {obj.get_kind_display()} · {obj.spec.get('replicas', 1)} ×"
 

@@ -23,7 +23,8 @@ from planner.plans.models import Workload
 from planner.plans.plan_forms import ImportForm
 from planner.plans.sizing_panel import SizingProblem, fleet_cards, panel_for, sentences
 from planner.plans.versions import StaleVersion
-from planner.plans.workload_forms import FORMS, WorkloadForm
+from planner.plans.workload_form import WorkloadForm
+from planner.plans.workload_forms import FORMS
 from planner.plans.workload_services import Refused
 from planner.plans.workload_specs import declared, priority_text, to_yaml
 
