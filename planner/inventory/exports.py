@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from django.http import HttpResponse
 
 from fleet.csv_text import Cell, write_csv
 from fleet.readiness.finding import QUESTIONS
 from planner.inventory.checklists import findings_of
-from planner.inventory.models import Cluster
+from planner.inventory.models import Cluster, NodeRow
 from planner.inventory.queries import ClusterLine
 
 Table = tuple[Sequence[str], Iterable[Sequence[Cell]]]
@@ -23,12 +22,51 @@ def csv_response(name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]
     return response
 
 
-def table_rows(table: Any) -> Table:
-    """Header and rows of a django-tables2 table, by column names: stable in every language."""
-    names = [column.name for column in table.columns.iterall()]
-    values = table.as_values()
-    next(values)  # the translated header
-    return names, values
+NODE_COLUMNS = (
+    "node",
+    "cluster",
+    "gpu_model",
+    "sharing",
+    "squares",
+    "pool",
+    "instance_type",
+    "zone",
+    "takes_pods",
+    "why_not",
+    "physical",
+    "schedulable",
+    "requested",
+    "free",
+    "stranded",
+    "stranded_cause",
+    "unhealthy",
+)
+
+
+def node_rows(nodes: Iterable[NodeRow]) -> Table:
+    """One row a node; counts are boards, an empty cell is unknown."""
+    return NODE_COLUMNS, [
+        (
+            node.name,
+            node.snapshot.cluster.name,
+            node.gpu_model,
+            node.sharing,
+            node.squares,
+            node.pool,
+            node.instance_type,
+            node.zone,
+            "yes" if node.schedulable else "no",
+            node.not_schedulable_reason,
+            node.physical,
+            node.allocatable,
+            node.requested,
+            node.free,
+            node.stranded,
+            node.stranded_cause,
+            node.unhealthy,
+        )
+        for node in nodes
+    ]
 
 
 CLUSTER_COLUMNS = (

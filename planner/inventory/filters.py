@@ -30,7 +30,7 @@ _DOMAIN = re.compile(r"(?P<level>[a-z0-9-]{1,60}):(?P<value>[^\0]{1,253})")
 class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no types
     """Filters by what the columns show; choices are those of the nodes at hand."""
 
-    q = django_filters.CharFilter(
+    text = django_filters.CharFilter(
         method="filter_text",
         label=_("Search"),
         max_length=100,

@@ -1,4 +1,4 @@
-"""Tables of the inventory: what a column shows, how it sorts, what it becomes in CSV."""
+"""Tables of the inventory: what a column shows and how it sorts. CSV: ``exports``."""
 
 from __future__ import annotations
 
@@ -72,10 +72,6 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
     requested = CountColumn(verbose_name=_("Requested"), secondary=True)
     free = CountColumn(verbose_name=_("Free"))
     stranded = CountColumn(verbose_name=_("Stranded"), secondary=True)
-    # Shown beneath model and pool; columns of their own in CSV.
-    sharing = tables.Column(visible=False)
-    instance_type = tables.Column(visible=False)
-    zone = tables.Column(visible=False)
 
     class Meta:
         model = NodeRow
@@ -83,24 +79,6 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
         order_by = ("cluster",)
         empty_text = _("No node matches these filters.")
         attrs = {"class": "table table-snug"}
-
-    def value_name(self, record: NodeRow) -> str:
-        return record.name
-
-    def value_cluster(self, record: NodeRow) -> str:
-        return record.snapshot.cluster.name
-
-    def value_gpu_model(self, record: NodeRow) -> str:
-        return record.gpu_model
-
-    def value_pool(self, record: NodeRow) -> str:
-        return record.pool
-
-    def value_squares(self, record: NodeRow) -> str:
-        return record.squares
-
-    def value_state(self, record: NodeRow) -> str:
-        return "yes" if record.schedulable else f"no: {record.not_schedulable_reason}"
 
 
 class ClusterNodeTable(NodeTable):

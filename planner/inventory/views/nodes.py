@@ -47,7 +47,7 @@ def node_csv(request: PlannerRequest) -> HttpResponse:
     """The rows of the table with the same filter and order, on one page."""
     table = NodeTable(_filtered(request).qs)
     RequestConfig(request, paginate=False).configure(table)
-    return exports.csv_response("nodes", *exports.table_rows(table))
+    return exports.csv_response("nodes", *exports.node_rows(table.data))
 
 
 @require_GET

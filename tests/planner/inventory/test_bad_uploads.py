@@ -165,7 +165,7 @@ def test_a_bad_name_is_a_message(name: str, ada: User, client_for: Callable[...,
 QUERIES = (
     "sort=-free", "sort=nonsense", "sort=" + "x" * 5000, "page=0", "page=-1", "page=99999999999",
     "page=x", "free=-1", "free=9999999999999999999999", "free=x", "free=1e9", "state=x",
-    "cluster=%00", "q=%00", "q=%25_%5C", "q=" + "a" * 5000, "domain=rack:%00", "domain=:",
+    "cluster=%00", "text=%00", "text=%25_%5C", "text=" + "a" * 5000, "domain=rack:%00", "domain=:",
     "domain=rack:r1", "domain=x%27%22:y", "domain=" + "a:b/" * 200, "model=%F0%9F%92%A9",
     "kind=cpu", "kind=all&sort=stranded,-name", "per_page=100000", "pool=(none)&model=(unknown)",
 )  # fmt: skip
