@@ -34,6 +34,8 @@ class FleetNow:
     """The cards of a fleet: where they are free, and on which kinds of machine they sit."""
 
     free: dict[Card, list[FreeNode]] = field(default_factory=dict)
+    cards: set[Card] = field(default_factory=set)
+    """Units that the nodes offer, free or not."""
     machines: dict[str, set[tuple[str, str, str]]] = field(default_factory=dict)
     """GPU model -> (instance type, region, cluster)."""
 
@@ -92,6 +94,8 @@ def fleet_now(team: Team) -> FleetNow:
                     continue
                 free = node.free(units)
                 profile = units.profile if units.kind == UnitKind.MIG else None
+                if units.allocatable:
+                    now.cards.add((group.model, profile))
                 if free:
                     now.free.setdefault((group.model, profile), []).append(
                         FreeNode(cluster, name, free)

@@ -132,22 +132,27 @@ def make_panel(
     """The view of a requirement: working shapes first, refused cards with their reason after."""
     allowed = [s for s in requirement.shapes if workload.constraints.allow_mig or not s.mig_profile]
     clusters = workload.constraints.clusters
-    rows = [_row(shape, now, book, clusters) for shape in allowed]
+    # MIG devices that no node offers could be cut, but are not there: they come last.
+    here = [s for s in allowed if not now.cards or (s.gpu_model, s.mig_profile) in now.cards]
+    elsewhere = [s for s in allowed if s not in here]
+    rows = [_row(shape, now, book, clusters) for shape in here]
+    others = [_row(shape, now, book, clusters) for shape in elsewhere]
     refused = [_row(shape, now, book, clusters) for shape in requirement.refused]
     shown = rows[:MAX_ROWS]
+    best = next(iter(rows + others), None)
     room = max(MAX_ROWS - len(shown), 4)
     return Panel(
         requirement=requirement,
         rows=tuple(shown + refused[:room]),
-        other_rows=tuple(rows[MAX_ROWS:] + refused[room:]),
-        best=rows[0] if rows else None,
+        other_rows=tuple(rows[MAX_ROWS:] + others + refused[room:]),
+        best=best,
         parts={
             name: word
             for name, word in part_names().items()
             if any(getattr(s.use, name) for s in (*allowed, *requirement.refused))
         },
         has_fleet=bool(now.machines),
-        note=_note(rows[0].shape) if rows else "",
+        note=_note(best.shape) if best is not None else "",
     )
 
 

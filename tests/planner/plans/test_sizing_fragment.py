@@ -119,3 +119,17 @@ def test_a_card_without_a_price_has_no_month(team: Team, fleet: list[Cluster]) -
         )
         if row.works:
             assert (row.month is not None) == priced
+
+
+def test_the_browser_does_not_hold_back_a_form_that_is_not_finished(
+    pia: User, client_for: ClientFor
+) -> None:
+    """htmx sends nothing from a form that the browser finds invalid, and a new form is."""
+    client = client_for(pia)
+
+    workload = client.get(reverse("plans:workload-create", args=["llm"])).content.decode()
+    owned = client.get(reverse("plans:price-create", args=["owned"])).content.decode()
+
+    for text in (workload, owned):
+        form = next(part for part in text.split("<form ")[1:] if "delay:300ms" in part)
+        assert "novalidate" in form.split(">")[0]
