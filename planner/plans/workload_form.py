@@ -34,6 +34,9 @@ SHAPE_FIELDS = {
     for field in msgspec.structs.fields(ModelShape)
 }
 """Form field -> field of the shape. Both a model and its serving have a longest context."""
+_NEEDED_OF_A_SHAPE = tuple(
+    field.name for field in msgspec.structs.fields(ModelShape) if field.required
+)
 CONSTRAINT_FIELDS = ("clusters", "gpu_models", "topology", "gang", "allow_mig")
 _COMMON = ("replicas", "namespace", "preemptible")
 
@@ -237,6 +240,10 @@ class WorkloadForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("model_source") == "shape":
+            for name in _NEEDED_OF_A_SHAPE:
+                if cleaned.get(name) is None and name not in self.errors:
+                    self.add_error(name, _("This field is required."))
         if self.errors:
             return cleaned
         try:

@@ -135,6 +135,7 @@ def test_the_context_of_a_model_by_hand_is_not_the_context_of_its_serving(
         ({"gpu_models": ["H900"]}, "gpu_models", "not one of the available"),
         ({"clusters": ["elsewhere"]}, "clusters", "not one of the available"),
         ({"model_source": "shape"}, "total_params_b", "required"),
+        ({"model_source": "shape"}, "num_layers", "required"),
     ],
 )
 def test_a_wrong_field_is_named_and_nothing_is_stored(
