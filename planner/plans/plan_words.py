@@ -43,4 +43,6 @@ def percent_text(gap: float) -> str:
 
 def seconds_text(seconds: float) -> str:
     """ "0.4 s" below ten seconds, else as people say it."""
+    if seconds < 0.1:
+        return _("less than 0.1 s")
     return f"{seconds:.1f} s" if seconds < 10 else duration_text(seconds)
