@@ -22,7 +22,7 @@ from fleet.kubernetes.dump import DumpError, Limits, Source
 from fleet.kubernetes.kubeconfig import ClusterAccess
 from planner.accounts import audit
 from planner.accounts.models import Team, User
-from planner.inventory import snapshots
+from planner.inventory import history, snapshots
 from planner.inventory.models import Cluster, Snapshot
 from planner.inventory.reaching import address_policy, keep_access
 from planner.inventory.sync import request_sync_job
@@ -116,7 +116,7 @@ def import_files(
             snapshot=snapshot.number,
             files=snapshot.files,
         )
-    snapshots.prune(clusters=Cluster.objects.filter(pk=cluster.pk))
+    history.prune(clusters=Cluster.objects.filter(pk=cluster.pk))
     return snapshot
 
 

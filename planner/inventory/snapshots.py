@@ -1,4 +1,4 @@
-"""Storing an inventory as a snapshot, making it visible, and taking old ones away.
+"""Storing an inventory as a snapshot and making it visible.
 
 ``build`` writes rows that no page can reach; ``publish`` makes them the cluster's current
 snapshot by one UPDATE. A reader therefore sees the old snapshot or the new one, never a part.
@@ -7,14 +7,12 @@ snapshot by one UPDATE. A reader therefore sees the old snapshot or the new one,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import date, timedelta
+from datetime import date
 from itertools import batched
 
 import msgspec
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Max, ProtectedError, QuerySet, RestrictedError
-from django.db.models.functions import Now
+from django.db.models import Max
 from django.utils import timezone
 
 from fleet.inventory import Inventory
@@ -29,7 +27,6 @@ from planner.inventory.rows import (
     storable,
     storable_json,
 )
-from planner.jobs.models import Job
 
 BATCH = 500
 
@@ -130,42 +127,3 @@ def _shrunk(previous: Snapshot | None, snapshot: Snapshot) -> str:
         f"shrunk by more than half: {previous.physical_gpus} GPUs in snapshot "
         f"{previous.number}, {snapshot.physical_gpus} now"
     )
-
-
-def prune(*, clusters: QuerySet[Cluster] | None = None) -> int:
-    """Delete old snapshots and what dead syncs left behind; returns how many snapshots went.
-
-    Kept: the newest ``PLANNER_SNAPSHOTS_KEPT`` of each cluster, all younger than
-    ``PLANNER_SNAPSHOT_DAYS``, the current one, and every one that a plan has pinned.
-    """
-    chosen = Cluster.objects.all() if clusters is None else clusters
-    removed = remove_orphans()
-    for cluster in chosen.only("pk", "current_snapshot_id"):
-        complete = Snapshot.objects.filter(cluster=cluster, is_complete=True)
-        newest = complete.order_by("-number").values_list("number", flat=True)
-        last_kept = list(newest[: settings.PLANNER_SNAPSHOTS_KEPT])[-1:]
-        old = complete.filter(
-            number__lt=last_kept[0] if last_kept else 0,
-            created_at__lt=Now() - timedelta(days=settings.PLANNER_SNAPSHOT_DAYS),
-        ).exclude(pk=cluster.current_snapshot_id or 0)
-        removed += sum(_remove(pk) for pk in old.values_list("pk", flat=True))
-    return removed
-
-
-def remove_orphans() -> int:
-    """Delete incomplete snapshots that no running job is still writing."""
-    orphans = Snapshot.objects.filter(
-        is_complete=False,
-        created_at__lt=Now() - timedelta(seconds=settings.PLANNER_JOB_LEASE_S),
-    ).exclude(job_id__in=Job.objects.filter(state=Job.State.RUNNING).values("pk"))
-    return sum(_remove(pk) for pk in list(orphans.values_list("pk", flat=True)))
-
-
-def _remove(pk: int) -> int:
-    """1 when it went; 0 when a plan pins it or a cluster shows it, which the database decides."""
-    try:
-        with transaction.atomic():
-            Snapshot.objects.filter(pk=pk).delete()
-    except (ProtectedError, RestrictedError):
-        return 0
-    return 1

@@ -14,7 +14,7 @@ from fleet.kubernetes import api, reader
 from fleet.kubernetes.api import FetchError, FetchProgress
 from fleet.kubernetes.objects import RawCluster
 from planner.accounts.models import User
-from planner.inventory import snapshots
+from planner.inventory import history, snapshots
 from planner.inventory.models import Cluster
 from planner.inventory.reaching import address_policy, opened_access
 from planner.jobs.models import Job
@@ -53,7 +53,7 @@ def sync_cluster(run: Run) -> str:
         Cluster.objects.filter(pk=cluster.pk, sync_interval_s__gt=0).update(
             next_sync_at=Now() + _jittered(cluster.sync_interval_s)
         )
-    snapshots.prune(clusters=Cluster.objects.filter(pk=cluster.pk))
+    history.prune(clusters=Cluster.objects.filter(pk=cluster.pk))
     return f"snapshot {snapshot.number}: {snapshot.node_count} nodes, {snapshot.pod_count} pods" + (
         f"; {snapshot.flagged}" if snapshot.flagged else ""
     )

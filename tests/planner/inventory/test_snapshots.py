@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 
 from planner.accounts.models import Team, User
-from planner.inventory import clusters, snapshots
+from planner.inventory import clusters, history, snapshots
 from planner.inventory.models import Cluster, NodeRow, Snapshot
+from planner.jobs import runner
 from planner.jobs.models import Job
 from planner.plans.models import PinnedSnapshot, Plan, PlanRun
 from tests.planner.inventory.builders import dump, node
@@ -33,33 +34,53 @@ def test_old_snapshots_beyond_the_number_kept_go_and_the_current_one_stays(
     cluster: Cluster, ada: User, settings: Any
 ) -> None:
     settings.PLANNER_SNAPSHOTS_KEPT = 2
-    for _time in range(3):
-        clusters.import_files(cluster=cluster, sources=[dump(node("a"))], by=ada)
-    age(31)
+    clusters.import_files(cluster=cluster, sources=[dump(node("a"))], by=ada)
     Cluster.objects.update(current_snapshot=Snapshot.objects.get(number=1))
-    assert snapshots.prune() == 1
-    assert numbers() == [1, 3, 4]
-    assert NodeRow.objects.count() == 3
+    settings.PLANNER_SNAPSHOTS_KEPT = 1
+    for _time in range(2):
+        snapshot = snapshots.build(
+            cluster=cluster, inventory=Snapshot.objects.get(number=1).inventory(), read_seconds=0
+        )
+        Snapshot.objects.filter(pk=snapshot.pk).update(is_complete=True)
+    assert history.prune() == 2
+    assert numbers() == [1, 4]
+    assert NodeRow.objects.count() == 2
 
 
-def test_young_snapshots_stay_however_many_there_are(
+def test_young_snapshots_beyond_the_number_kept_go_too(
     cluster: Cluster, ada: User, settings: Any
 ) -> None:
-    settings.PLANNER_SNAPSHOTS_KEPT = 1
+    """A cluster that is read every minute must not fill the disk for a month."""
+    settings.PLANNER_SNAPSHOTS_KEPT = 2
     for _time in range(3):
         clusters.import_files(cluster=cluster, sources=[dump(node("a"))], by=ada)
-    assert snapshots.prune() == 0
-    assert numbers() == [1, 2, 3, 4]
+    assert numbers() == [3, 4]
+
+
+def test_aged_snapshots_of_a_cluster_that_is_read_no_more_go_by_a_job(
+    cluster: Cluster, ada: User
+) -> None:
+    clusters.import_files(cluster=cluster, sources=[dump(node("a"))], by=ada)
+    assert history.ask_for_due_prunes() == 0
+    age(31)
+    assert history.ask_for_due_prunes() == 1
+    assert history.ask_for_due_prunes() == 0
+    job = Job.objects.get(kind=history.KIND)
+    assert runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.result == "1 snapshots deleted"
+    assert numbers() == [2]
+    assert history.ask_for_due_prunes() == 0
 
 
 def test_a_pinned_snapshot_stays(cluster: Cluster, ada: User, settings: Any) -> None:
-    settings.PLANNER_SNAPSHOTS_KEPT = 1
     clusters.import_files(cluster=cluster, sources=[dump(node("a"))], by=ada)
+    settings.PLANNER_SNAPSHOTS_KEPT = 1
     plan = Plan.objects.create(team=cluster.team, name="plan")
     run = PlanRun.objects.create(plan=plan, number=1)
     PinnedSnapshot.objects.create(run=run, snapshot=Snapshot.objects.get(number=1))
     age(31)
-    assert snapshots.prune() == 0
+    assert history.prune() == 0
     assert numbers() == [1, 2]
     with pytest.raises(clusters.ClusterRefused, match="Plans"):
         clusters.delete_cluster(cluster=cluster, by=ada)
@@ -76,9 +97,9 @@ def test_what_a_dead_sync_left_behind_goes_and_what_a_live_one_writes_stays(
     snapshot = snapshots.build(
         cluster=cluster, inventory=Snapshot.objects.get().inventory(), job_id=job.pk
     )
-    assert snapshots.remove_orphans() == 0  # too young: its job may only just have ended
+    assert history.remove_orphans() == 0  # too young: its job may only just have ended
     age(1, pk=snapshot.pk)
-    assert snapshots.remove_orphans() == gone
+    assert history.remove_orphans() == gone
     assert Snapshot.objects.filter(is_complete=True).count() == 1
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from fleet.workloads import LlmWorkload
 from planner.accounts.models import Team, User
-from planner.inventory import snapshots
+from planner.inventory import history, snapshots
 from planner.inventory.models import Cluster, Snapshot
 from planner.jobs import claims, runner, sweeper
 from planner.jobs.models import Job
@@ -82,13 +82,13 @@ def test_a_pinned_snapshot_cannot_be_pruned(
     snapshots.publish(newer)
     Snapshot.objects.filter(pk=pinned.pk).update(created_at=ages_ago)
 
-    snapshots.prune()
+    history.prune()
 
     assert Snapshot.objects.filter(pk=pinned.pk).exists()
     with pytest.raises(ProtectedError):
         Snapshot.objects.get(pk=pinned.pk).delete()
     run.delete()
-    snapshots.prune()
+    history.prune()
     assert not Snapshot.objects.filter(pk=pinned.pk).exists()
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from planner.inventory import snapshots
+from planner.inventory import history
 
 
 class Command(BaseCommand):
     help = "Delete snapshots beyond PLANNER_SNAPSHOTS_KEPT and PLANNER_SNAPSHOT_DAYS."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(f"{snapshots.prune()} snapshots deleted.")
+        self.stdout.write(f"{history.prune()} snapshots deleted.")
