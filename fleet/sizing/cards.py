@@ -13,7 +13,8 @@ from fleet.catalogue.accelerators import (
     usable_mib,
 )
 from fleet.catalogue.mig_profiles import profile_usable_mib, profiles
-from fleet.sizing.errors import SizingError
+from fleet.sizing.errors import SizingError, with_near
+from fleet.words import say
 
 STANDARD = (
     "T4",
@@ -105,13 +106,15 @@ def resolve(wanted: str | StatedCard) -> Card:
         return _card(wanted, exact, "")
     member = _family_member(wanted)
     if member is not None:
-        shown = wanted[:_SHOWN]
-        return _card(wanted, member, f"{shown} is sized as {member.name}, the smallest so named.")
+        note = say(
+            "{family} is sized as {card}, the smallest so named.",
+            family=wanted[:_SHOWN],
+            card=member.name,
+        )
+        return _card(wanted, member, note)
     near = difflib.get_close_matches(wanted[:_SHOWN], accelerators(), n=3, cutoff=0.4)
-    hint = f" Did you mean {', '.join(near)}?" if near else ""
-    raise SizingError(
-        "constraints.gpu_models", f"The catalogue has no GPU model {wanted[:_SHOWN]!r}.{hint}"
-    )
+    unknown = say("The catalogue has no GPU model {name!r}.", name=wanted[:_SHOWN])
+    raise SizingError("constraints.gpu_models", with_near(unknown, near))
 
 
 def mig_cards(card: Card) -> tuple[Card, ...]:
@@ -140,16 +143,19 @@ def _card(name: str, board: Accelerator, note: str) -> Card:
 def _stated(wanted: StatedCard) -> Card:
     if wanted.memory_mib <= 0:
         raise SizingError(
-            "constraints.gpu_models", f"{wanted.name[:_SHOWN]!r} states no memory to size with."
+            "constraints.gpu_models",
+            say("{card!r} states no memory to size with.", card=wanted.name[:_SHOWN]),
         )
     member = accelerator(wanted.name) or _family_member(wanted.name)
-    known = "" if member else " What it can compute is not known."
+    note = say("{card} is sized by the memory that its node states.", card=wanted.name[:_SHOWN])
+    if member is None:
+        note += " " + say("What it can compute is not known.")
     return Card(
         wanted.name,
         member,
         wanted.memory_mib * _OF_STATED,
         _NODE_GPUS if member is None else _NODE_GPUS_OF.get(member.name, _NODE_GPUS),
-        note=f"{wanted.name[:_SHOWN]} is sized by the memory that its node states.{known}",
+        note=note,
     )
 
 

@@ -19,6 +19,7 @@ from fleet.sizing.requirement import Fit, Line, MemoryUse, Shape
 from fleet.sizing.verdict import Options, margin_line, verdict
 from fleet.sizing.weights import MIB, checkpoint_bytes, weights_per_gpu
 from fleet.units import gib_text
+from fleet.words import say
 from fleet.workloads import EmbeddingWorkload
 
 SOURCE = "docs/sizing.md, Embedding"
@@ -32,24 +33,43 @@ def check(entry: Model, workload: EmbeddingWorkload) -> tuple[str, ...]:
     """Refuse what contradicts itself; return what was assumed. Raises ``SizingError``."""
     if entry.kind not in KINDS:
         raise SizingError(
-            "model", f"{entry.name} is a model of kind {entry.kind}, not one that embeds text."
+            "model",
+            say(
+                "{model} is a model of kind {kind}, not one that embeds text.",
+                model=entry.name,
+                kind=entry.kind,
+            ),
         )
     if workload.max_sequence_tokens > workload.max_batch_tokens:
         raise SizingError(
             "max_batch_tokens",
-            f"A batch of {workload.max_batch_tokens:,} tokens cannot hold one text of "
-            f"{workload.max_sequence_tokens:,} tokens (max_sequence_tokens).",
+            say(
+                "A batch of {batch:,} tokens cannot hold one text of {text:,} tokens "
+                "(max_sequence_tokens).",
+                batch=workload.max_batch_tokens,
+                text=workload.max_sequence_tokens,
+            ),
         )
     if entry.max_context is not None and workload.max_sequence_tokens > entry.max_context:
         raise SizingError(
             "max_sequence_tokens",
-            f"{entry.name} takes at most {entry.max_context:,} tokens a text, not "
-            f"{workload.max_sequence_tokens:,}.",
+            say(
+                "{model} takes at most {most:,} tokens a text, not {wanted:,}.",
+                model=entry.name,
+                most=entry.max_context,
+                wanted=workload.max_sequence_tokens,
+            ),
         )
     return (
-        f"The server bounds a batch to {workload.max_batch_tokens:,} tokens (as TEI does); memory "
-        "does not grow with concurrency.",
-        f"Speed: {_EFFICIENCY:.0%} of the card's peak, as batched servers reach.",
+        say(
+            "The server bounds a batch to {batch:,} tokens (as TEI does); memory does not grow "
+            "with concurrency.",
+            batch=workload.max_batch_tokens,
+        ),
+        say(
+            "Speed: {share} of the card's peak, as batched servers reach.",
+            share=f"{_EFFICIENCY:.0%}",
+        ),
     )
 
 
@@ -58,7 +78,7 @@ def options(entry: Model, workload: EmbeddingWorkload, card: Card) -> Options:
     whole = judge(entry, workload, card)
     rule = precision.inference_rule(card, workload.precision)
     if not rule.works:
-        return Options((), replace(whole, fit=Fit.NO, why=f"{card.name}: {rule.note}."))
+        return Options((), replace(whole, fit=Fit.NO, why=precision.about(card.name, rule.note)))
     if whole.fit is Fit.NO:
         return Options((), whole)
     working = [whole]
@@ -76,13 +96,18 @@ def judge(entry: Model, workload: EmbeddingWorkload, card: Card) -> Shape:
     weights, weights_line = weights_per_gpu(entry, workload.precision)
     tokens = workload.max_batch_tokens
     layer = tokens * entry.width * _COPIES * width / MIB
-    formula = f"{tokens:,} tokens × {entry.width} × {_COPIES} × {width} B"
+    formula = say(
+        "{tokens:,} tokens × {product} B",
+        tokens=tokens,
+        product=f"{entry.width} × {_COPIES} × {width}",
+    )
     if not precision.has_flash_attention(card) or workload.precision == "fp32":
         scores = entry.num_heads * workload.max_sequence_tokens * tokens * width / MIB
         layer += scores
-        formula += (
-            f" + scores without flash attention {entry.num_heads} heads × "
-            f"{workload.max_sequence_tokens:,} × {tokens:,} × {width} B"
+        formula += " + " + say(
+            "scores without flash attention {heads} heads × {product} B",
+            heads=entry.num_heads,
+            product=f"{workload.max_sequence_tokens:,} × {tokens:,} × {width}",
         )
     left = card.usable_mib - weights - layer - _RUNTIME
     fit = verdict(left, weights, card.usable_mib)
@@ -95,28 +120,48 @@ def judge(entry: Model, workload: EmbeddingWorkload, card: Card) -> Shape:
         mig_profile=card.mig_profile,
         gpus_per_pod=1,
         pods=1,
-        parallelism="one GPU" if card.mig_profile is None else "one MIG device",
+        parallelism=say("one GPU") if card.mig_profile is None else say("one MIG device"),
         cpu_milli=cpu,
         memory_mib=memory,
         usable_mib=card.usable_mib,
         use=MemoryUse(weights, 0.0, layer, 0.0, _RUNTIME),
         fit=fit,
-        why=(
-            f"Weights, batch and runtime take {gib_text(total)} of {gib_text(card.usable_mib)}"
-            + (", too much." if fit is Fit.NO else "." if fit is Fit.FITS else ": little to spare.")
-        ),
+        why=_why(fit, gib_text(total), gib_text(card.usable_mib)),
         lines=(
-            Line("Usable memory", f"what engines see of one {card.unit}", card.usable_mib, SOURCE),
+            Line(
+                say("Usable memory"),
+                say("what engines see of one {card}", card=card.unit),
+                card.usable_mib,
+                SOURCE,
+            ),
             weights_line,
-            Line("Batch activations", formula, layer, SOURCE),
-            Line("Runtime", "CUDA context, server and libraries", _RUNTIME, SOURCE),
-            Line("Left", "usable − weights − batch − runtime", left, SOURCE),
+            Line(say("Batch activations"), formula, layer, SOURCE),
+            Line(say("Runtime"), say("CUDA context, server and libraries"), _RUNTIME, SOURCE),
+            Line(say("Left"), say("usable − weights − batch − runtime"), left, SOURCE),
             margin_line(weights, card.usable_mib),
             _speed_line(entry, workload, card),
             ready.line,
             host_line,
         ),
         load_seconds=(ready.low, ready.high),
+    )
+
+
+def _why(fit: Fit, taken: str, usable: str) -> str:
+    if fit is Fit.FITS:
+        return say(
+            "Weights, batch and runtime take {taken} of {usable}.", taken=taken, usable=usable
+        )
+    if fit is Fit.TIGHT:
+        return say(
+            "Weights, batch and runtime take {taken} of {usable}: little to spare.",
+            taken=taken,
+            usable=usable,
+        )
+    return say(
+        "Weights, batch and runtime take {taken} of {usable}, too much.",
+        taken=taken,
+        usable=usable,
     )
 
 
@@ -132,10 +177,18 @@ def tokens_per_second(entry: Model, card: Card, number_format: str) -> float | N
 def _speed_line(entry: Model, workload: EmbeddingWorkload, card: Card) -> Line:
     speed = tokens_per_second(entry, card, workload.precision)
     if speed is None:
-        formula = f"speed of one {card.unit} in {workload.precision} is not known"
-        return Line("Speed", formula, None, SOURCE)
-    text = f"about {speed:,.0f} tokens/s a unit"
-    if workload.tokens_per_second:
-        needed = math.ceil(workload.tokens_per_second / speed)
-        text += f"; {workload.tokens_per_second:,.0f} wanted: {needed} replicas"
-    return Line("Speed", text, None, SOURCE)
+        text = say(
+            "speed of one {card} in {precision} is not known",
+            card=card.unit,
+            precision=workload.precision,
+        )
+    elif workload.tokens_per_second:
+        text = say(
+            "about {speed:,.0f} tokens/s a unit; {wanted:,.0f} wanted: {replicas} replicas",
+            speed=speed,
+            wanted=workload.tokens_per_second,
+            replicas=math.ceil(workload.tokens_per_second / speed),
+        )
+    else:
+        text = say("about {speed:,.0f} tokens/s a unit", speed=speed)
+    return Line(say("Speed"), text, None, SOURCE)

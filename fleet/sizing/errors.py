@@ -1,6 +1,10 @@
-"""The one error of sizing."""
+"""The one error of sizing, and its hint."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fleet.words import say
 
 
 class SizingError(ValueError):
@@ -10,3 +14,10 @@ class SizingError(ValueError):
         super().__init__(message)
         self.field = field
         self.message = message
+
+
+def with_near(sentence: str, near: Sequence[str]) -> str:
+    """The sentence, and the names that may have been meant."""
+    if not near:
+        return sentence
+    return f"{sentence} {say('Did you mean {names}?', names=', '.join(near))}"

@@ -6,6 +6,7 @@ import math
 
 from fleet.sizing.requirement import Line
 from fleet.sizing.weights import MIB
+from fleet.words import say
 
 SOURCE = "docs/sizing.md, Host"
 _PROCESS_MIB = 4096  # Python, CUDA and engine of one pod
@@ -24,12 +25,23 @@ def serving_host(checkpoint: float, gpus: int, pods: int, *, light: bool) -> tup
     base = _PROCESS_MIB // 2 if light else _PROCESS_MIB
     part = _OF_CHECKPOINT * checkpoint / pods / MIB
     memory = math.ceil(part + base + shared)
-    formula = (
-        f"{cpu / 1000:g} CPU; memory 1.1 × {checkpoint / pods / 1e9:.4g} GB + {base} MiB"
-        + (f" + {gpus} × {_SHARED_MIB} MiB shared memory" if shared else "")
-        + f" = {memory:,} MiB"
-    )
-    return cpu, memory, Line("Host, per pod", formula, None, SOURCE)
+    read = f"1.1 × {checkpoint / pods / 1e9:.4g} GB + {base} MiB"
+    if shared:
+        formula = say(
+            "{cpu:g} CPU; memory {read} + {shared} MiB shared memory = {memory:,} MiB",
+            cpu=cpu / 1000,
+            read=read,
+            shared=f"{gpus} × {_SHARED_MIB}",
+            memory=memory,
+        )
+    else:
+        formula = say(
+            "{cpu:g} CPU; memory {read} = {memory:,} MiB",
+            cpu=cpu / 1000,
+            read=read,
+            memory=memory,
+        )
+    return cpu, memory, Line(say("Host, per pod"), formula, None, SOURCE)
 
 
 def training_host(checkpoint: float, gpus: int) -> tuple[int, int, Line]:
@@ -40,8 +52,10 @@ def training_host(checkpoint: float, gpus: int) -> tuple[int, int, Line]:
     """
     cpu = 1000 + 2000 * gpus
     memory = math.ceil(_OF_CHECKPOINT * checkpoint / MIB + (_PROCESS_MIB + _SHARED_MIB) * gpus)
-    formula = (
-        f"{cpu / 1000:g} CPU (1 + 2 a GPU); memory 1.1 × {checkpoint / 1e9:.4g} GB + {gpus} × "
-        f"{_PROCESS_MIB + _SHARED_MIB} MiB = {memory:,} MiB"
+    formula = say(
+        "{cpu:g} CPU (1 + 2 a GPU); memory {sum} = {memory:,} MiB",
+        cpu=cpu / 1000,
+        sum=f"1.1 × {checkpoint / 1e9:.4g} GB + {gpus} × {_PROCESS_MIB + _SHARED_MIB} MiB",
+        memory=memory,
     )
-    return cpu, memory, Line("Host, per pod", formula, None, SOURCE)
+    return cpu, memory, Line(say("Host, per pod"), formula, None, SOURCE)

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 from fleet.catalogue.models import Model
+from fleet.words import say
 
 SOURCE = "docs/sizing.md, KV cache"
 
@@ -47,35 +48,48 @@ def kv_cost(entry: Model, *, value_bytes: int = _BF16, tp: int = 1, pp: int = 1)
     """
     width = value_bytes
     stage = math.ceil(entry.num_layers / pp) / entry.num_layers
-    share = "" if pp == 1 else f" × {stage:.3g} of the layers"
     certain = True
     if entry.is_mla:
         latent = (entry.kv_lora_rank or 0) + (entry.rope_dim or 0)
         layer = _FP8_MLA_LAYER if width == 1 else latent * width
         per_token = float(entry.full_layers * layer)
-        formula = f"{entry.full_layers} layers × {layer} B (latent, the same on each GPU)"
+        formula = say(
+            "{layers} layers × {layer} B (latent, the same on each GPU)",
+            layers=entry.full_layers,
+            layer=layer,
+        )
     elif entry.kv_bytes_per_token is None:
         certain = False
         per_token = float(entry.num_layers * entry.head_dim * width)
-        formula = f"about {entry.num_layers} layers × {entry.head_dim} × {width} B (compressed)"
+        formula = say(
+            "about {layers} layers × {product} B (compressed)",
+            layers=entry.num_layers,
+            product=f"{entry.head_dim} × {width}",
+        )
     else:
         heads, one_head = _heads(entry, entry.kv_bytes_per_token)
         held = math.ceil(heads / tp)
         per_token = one_head * held * width / _BF16
-        formula = (
-            f"{entry.full_layers} layers × {held} KV heads × "
-            f"{one_head / entry.full_layers / _BF16:g} values × {width} B"
+        formula = say(
+            "{layers} layers × {heads} KV heads × {values:g} values × {width} B",
+            layers=entry.full_layers,
+            heads=held,
+            values=one_head / entry.full_layers / _BF16,
+            width=width,
         )
     if any(mark in entry.name for mark in _SPARSE_INDEX):
         per_token += entry.full_layers * _INDEX_LAYER
-        formula += f" + index {entry.full_layers} × {_INDEX_LAYER} B"
+        index = f"{entry.full_layers} × {_INDEX_LAYER} B"
+        formula = say("{sum} + index {index}", sum=formula, index=index)
+    if pp > 1:
+        formula = say("{product} × {part:.3g} of the layers", product=formula, part=stage)
     sliding = 2 * entry.sliding_layers * math.ceil(entry.num_kv_heads / tp) * entry.head_dim * width
     return KvCost(
         per_token=per_token * stage,
         per_window_token=sliding * stage,
         window=entry.sliding_window,
         per_sequence=entry.state_bytes * max(width / _BF16, 1) / tp * stage,
-        formula=formula + share,
+        formula=formula,
         certain=certain,
     )
 

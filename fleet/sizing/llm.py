@@ -21,6 +21,7 @@ from fleet.sizing.requirement import Fit, Line, MemoryUse, Shape
 from fleet.sizing.verdict import SOURCE, Options, margin_line, verdict
 from fleet.sizing.weights import MIB, checkpoint_bytes, weight_format, weights_per_gpu
 from fleet.units import gib_text
+from fleet.words import say
 from fleet.workloads import LlmWorkload
 
 KINDS = ("llm", "vlm")
@@ -32,36 +33,62 @@ def check(entry: Model, workload: LlmWorkload) -> tuple[str, ...]:
     """Refuse what contradicts itself; return what was assumed. Raises ``SizingError``."""
     if entry.kind not in KINDS:
         raise SizingError(
-            "model", f"{entry.name} is a model of kind {entry.kind}, not one that generates text."
+            "model",
+            say(
+                "{model} is a model of kind {kind}, not one that generates text.",
+                model=entry.name,
+                kind=entry.kind,
+            ),
         )
     mean = workload.input_tokens + workload.output_tokens
     if mean > workload.max_context:
         raise SizingError(
             "max_context",
-            f"A mean request has {mean:,} tokens (input + output), more than max_context "
-            f"{workload.max_context:,}. Raise max_context.",
+            say(
+                "A mean request has {mean:,} tokens (input + output), more than max_context "
+                "{longest:,}. Raise max_context.",
+                mean=mean,
+                longest=workload.max_context,
+            ),
         )
     found = []
     if entry.max_context is not None and workload.max_context > entry.max_context:
         found.append(
-            f"max_context {workload.max_context:,} is beyond the {entry.max_context:,} tokens that "
-            f"{entry.name} was published with: needs RoPE scaling."
+            say(
+                "max_context {wanted:,} is beyond the {published:,} tokens that {model} was "
+                "published with: needs RoPE scaling.",
+                wanted=workload.max_context,
+                published=entry.max_context,
+                model=entry.name,
+            )
         )
-    note = weight_format(entry, workload.precision).note
-    if note:
-        found.append(f"Weights: {note}.")
+    form = weight_format(entry, workload.precision)
+    if form.note is not None:
+        found.append(say("Weights: {note}.", note=form.note()))
     elif workload.precision in ("fp8", "nvfp4") and not entry.native_dtype.startswith("fp8"):
         found.append(
-            f"{workload.precision} for all linear layers; checkpoints that keep some in 16 bits "
-            "take up to a quarter more."
+            say(
+                "{precision} for all linear layers; checkpoints that keep some in 16 bits take up "
+                "to a quarter more.",
+                precision=workload.precision,
+            )
         )
     if not kv_cost(entry).certain:
-        found.append(f"The KV cache of {entry.name} is compressed; its size is a rough estimate.")
+        found.append(
+            say(
+                "The KV cache of {model} is compressed; its size is a rough estimate.",
+                model=entry.name,
+            )
+        )
     if entry.kind == "vlm":
-        found.append("Vision tower loaded; text-only serving would need less.")
+        found.append(say("Vision tower loaded; text-only serving would need less."))
     found.append(
-        f"Mean request of {mean:,} tokens for the concurrency; one request of max_context "
-        f"{workload.max_context:,} tokens must fit as well."
+        say(
+            "Mean request of {mean:,} tokens for the concurrency; one request of max_context "
+            "{longest:,} tokens must fit as well.",
+            mean=mean,
+            longest=workload.max_context,
+        )
     )
     return tuple(found)
 
@@ -73,12 +100,8 @@ def options(entry: Model, workload: LlmWorkload, card: Card) -> Options:
     group = weight_format(entry, workload.precision).group
     tries = splits(entry, group, card.max_per_node)
     if not rule.works:
-        return Options(
-            (),
-            replace(
-                judge(entry, workload, card, tries[0]), fit=Fit.NO, why=f"{card.name}: {rule.note}."
-            ),
-        )
+        why = precision.about(card.name, rule.note)
+        return Options((), replace(judge(entry, workload, card, tries[0]), fit=Fit.NO, why=why))
     working, last = _smallest(entry, workload, card, tries)
     if working and working[0].gpus_per_pod > _SMALL_NODE:
         # Nodes with four GPUs may hold it as well, in more pods.
@@ -149,15 +172,32 @@ def judge(
     ready = load_time(checkpoint / 1e9, "moe" if entry.is_moe else "dense", split.pods)
     concurrency = max(int(left / (cost.sequence_bytes(mean) / MIB)), 0) if left > 0 else 0
     lines = (
-        Line("Usable memory", f"what engines see of one {card.unit}", card.usable_mib, SOURCE),
+        Line(
+            say("Usable memory"),
+            say("what engines see of one {card}", card=card.unit),
+            card.usable_mib,
+            SOURCE,
+        ),
         budget_line,
         weights_line,
         *taken.lines,
-        Line("Left for KV cache", "budget − weights − activations − runtime", left, SOURCE),
+        Line(
+            say("Left for KV cache"),
+            say("budget − weights − activations − runtime"),
+            left,
+            SOURCE,
+        ),
         _kv_line(workload, cost, longest, wanted, mean),
         margin_line(weights, card.usable_mib),
-        Line("Concurrency", f"{concurrency:,} requests of {mean:,} tokens at once", None, SOURCE),
-        Line("Split", split.label, None, parallelism.SOURCE),
+        Line(
+            say("Concurrency"),
+            say(
+                "{requests:,} requests of {mean:,} tokens at once", requests=concurrency, mean=mean
+            ),
+            None,
+            SOURCE,
+        ),
+        Line(say("Split"), split.label, None, parallelism.SOURCE),
         ready.line,
         host_line,
     )
@@ -197,30 +237,48 @@ def _budget(
         fixed = weights + taken.activations + taken.runtime + _TRT_UNEXPLAINED
         free = max(total - fixed, 0.0)
         budget = min(fixed, total) - _TRT_UNEXPLAINED + share * free
-        formula = f"{share:g} of the memory free after loading, beside what is loaded"
-        return budget, Line("Budget", formula, budget, overhead.SOURCE)
+        formula = say(
+            "{share:g} of the memory free after loading, beside what is loaded", share=share
+        )
+        return budget, Line(say("Budget"), formula, budget, overhead.SOURCE)
     if workload.engine == "sglang":
-        formula = f"memory fraction {share:g} for weights and KV, less when the reserve is larger"
+        formula = say(
+            "memory fraction {share:g} for weights and KV, less when the reserve is larger",
+            share=share,
+        )
         static = min(share * total, total - taken.activations - taken.runtime)
         budget = static + taken.activations + taken.runtime
-        return budget, Line("Budget", formula, budget, overhead.SOURCE)
+        return budget, Line(say("Budget"), formula, budget, overhead.SOURCE)
     budget = share * total
-    return budget, Line("Budget", f"{share:g} × {gib_text(total)}", budget, overhead.SOURCE)
+    return budget, Line(say("Budget"), f"{share:g} × {gib_text(total)}", budget, overhead.SOURCE)
 
 
 def _kv_line(workload: LlmWorkload, cost: KvCost, longest: float, wanted: float, mean: int) -> Line:
-    parts = [f"per token {cost.formula} = {cost.per_token:,.0f} B"]
+    parts = [
+        say("per token {formula} = {token:,.0f} B", formula=cost.formula, token=cost.per_token)
+    ]
     if cost.per_window_token:
         parts.append(
-            f"{cost.per_window_token:,.0f} B a token in sliding layers up to {cost.window:,}"
+            say(
+                "{token:,.0f} B a token in sliding layers up to {window:,}",
+                token=cost.per_window_token,
+                window=cost.window,
+            )
         )
     if cost.per_sequence:
-        parts.append(f"state {cost.per_sequence / MIB:,.0f} MiB a request")
+        parts.append(say("state {state:,.0f} MiB a request", state=cost.per_sequence / MIB))
     parts.append(
-        f"larger of {workload.concurrency} requests × {mean:,} tokens = {gib_text(wanted)} and one "
-        f"of {workload.max_context:,} = {gib_text(longest)}"
+        say(
+            "larger of {requests} requests × {mean:,} tokens = {wanted} and one of {most:,} = "
+            "{longest}",
+            requests=workload.concurrency,
+            mean=mean,
+            wanted=gib_text(wanted),
+            most=workload.max_context,
+            longest=gib_text(longest),
+        )
     )
-    return Line("KV cache", "; ".join(parts), max(longest, wanted), kv_cache.SOURCE)
+    return Line(say("KV cache"), "; ".join(parts), max(longest, wanted), kv_cache.SOURCE)
 
 
 def _why(
@@ -234,18 +292,32 @@ def _why(
     workload: LlmWorkload,
 ) -> str:
     if left <= 0:
-        return (
-            f"Weights of {gib_text(weights)} a GPU and the engine leave nothing of the "
-            f"{gib_text(card.usable_mib)} for a KV cache."
+        return say(
+            "Weights of {weights} a GPU and the engine leave nothing of the {usable} for a KV "
+            "cache.",
+            weights=gib_text(weights),
+            usable=gib_text(card.usable_mib),
+        )
+    if fit is Fit.NO and left < longest:
+        return say(
+            "{left} a GPU is left for the KV cache; one request of {tokens:,} tokens needs {need}.",
+            left=gib_text(left),
+            tokens=workload.max_context,
+            need=gib_text(longest),
         )
     if fit is Fit.NO:
-        if left < longest:
-            asked = f"one request of {workload.max_context:,} tokens needs {gib_text(longest)}"
-        else:
-            asked = f"{workload.concurrency} requests at once need {gib_text(wanted)}"
-        return f"{gib_text(left)} a GPU is left for the KV cache; {asked}."
-    spare = "enough" if fit is Fit.FITS else "little"
-    return (
-        f"Weights {gib_text(weights)} a GPU; {gib_text(left)} left for a KV cache of "
-        f"{gib_text(need)}: {spare} to spare."
+        return say(
+            "{left} a GPU is left for the KV cache; {requests} requests at once need {need}.",
+            left=gib_text(left),
+            requests=workload.concurrency,
+            need=gib_text(wanted),
+        )
+    sizes = {"weights": gib_text(weights), "left": gib_text(left), "need": gib_text(need)}
+    if fit is Fit.FITS:
+        return say(
+            "Weights {weights} a GPU; {left} left for a KV cache of {need}: enough to spare.",
+            **sizes,
+        )
+    return say(
+        "Weights {weights} a GPU; {left} left for a KV cache of {need}: little to spare.", **sizes
     )

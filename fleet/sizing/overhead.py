@@ -11,6 +11,7 @@ from fleet.catalogue.models import Model
 from fleet.sizing.cards import Card
 from fleet.sizing.requirement import Line
 from fleet.sizing.weights import MIB
+from fleet.words import say
 
 SOURCE = "docs/sizing.md, Engine overhead"
 
@@ -72,33 +73,41 @@ def _activations(entry: Model, tp: int, sequences: int, tokens: int) -> tuple[fl
     ffn = entry.intermediate_size or (entry.expert_size or 0) * max(entry.experts_per_token, 1)
     qkv = (entry.num_heads + 2 * entry.num_kv_heads) * entry.head_dim
     layer = tokens * (2 * ffn / tp + 6 * entry.width + qkv / tp) * 2 / MIB
-    logits = f"{sequences} sequences × vocabulary {entry.vocab_size} × 4 B"
-    choices = {
-        f"sampler: {_SAMPLER} × {logits}": sampler,
-        f"widest layer: {tokens} tokens × (2 × {ffn} / {tp} + 6 × {entry.width} + {qkv} / {tp})"
-        " × 2 B": layer,
-    }
-    if entry.kind == "vlm":
-        choices["profile run with images, at least"] = _VISION_PROFILE
-    formula, mib = max(choices.items(), key=lambda item: item[1])
-    return mib, Line("Activation peak", formula, mib, SOURCE)
+    if entry.kind == "vlm" and max(sampler, layer) < _VISION_PROFILE:
+        mib, formula = _VISION_PROFILE, say("profile run with images, at least")
+    elif sampler >= layer:
+        mib = sampler
+        formula = say(
+            "sampler: {copies} × {sequences} sequences × vocabulary {vocabulary} × 4 B",
+            copies=_SAMPLER,
+            sequences=sequences,
+            vocabulary=entry.vocab_size,
+        )
+    else:
+        mib = layer
+        formula = say(
+            "widest layer: {tokens} tokens × {values} × 2 B",
+            tokens=tokens,
+            values=f"(2 × {ffn} / {tp} + 6 × {entry.width} + {qkv} / {tp})",
+        )
+    return mib, Line(say("Activation peak"), formula, mib, SOURCE)
 
 
 def _with_runtime(activations: float, line: Line, card: Card, gpus: int) -> Overhead:
     if gpus == 1:
-        buffers, what = _NON_TORCH_ONE, "CUDA context and libraries"
+        buffers, what = _NON_TORCH_ONE, say("CUDA context and libraries")
     elif card.nvlink:
-        buffers, what = _NON_TORCH_NVLINK, "context, NCCL and all-reduce buffers over NVLink"
+        buffers, what = _NON_TORCH_NVLINK, say("context, NCCL and all-reduce buffers over NVLink")
     else:
-        buffers, what = _NON_TORCH_PCIE, "context and NCCL buffers over PCIe"
+        buffers, what = _NON_TORCH_PCIE, say("context and NCCL buffers over PCIe")
     graphs = _GRAPHS_ONE if gpus == 1 else _GRAPHS_MANY
     return Overhead(
         activations,
         buffers + graphs,
         (
             line,
-            Line("Runtime", what, buffers, SOURCE),
-            Line("CUDA graphs", "captured decode batches", graphs, SOURCE),
+            Line(say("Runtime"), what, buffers, SOURCE),
+            Line(say("CUDA graphs"), say("captured decode batches"), graphs, SOURCE),
         ),
     )
 
@@ -115,11 +124,16 @@ def _sglang(card: Card, tp: int, pp: int) -> Overhead:
         runtime,
         (
             Line(
-                "Activation peak", f"1.5 MiB × chunked prefill of {chunk} tokens", prefill, SOURCE
+                say("Activation peak"),
+                say("1.5 MiB × chunked prefill of {tokens} tokens", tokens=chunk),
+                prefill,
+                SOURCE,
             ),
             Line(
-                "Runtime",
-                f"512 MiB + {tp * pp} GPUs / 8 GiB + graphs of 160 sequences × 2 MiB",
+                say("Runtime"),
+                say(
+                    "512 MiB + {gpus} GPUs / 8 GiB + graphs of 160 sequences × 2 MiB", gpus=tp * pp
+                ),
                 runtime,
                 SOURCE,
             ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fleet.catalogue.models import Model
+from fleet.words import say
 
 SOURCE = "docs/sizing.md, Parallelism"
 MAX_NODES = 8  # of one replica: pipeline stages over more nodes are not served in practice
@@ -34,7 +35,7 @@ class Split:
     def label(self) -> str:
         text = f"TP{self.tp}"
         if self.expert_parallel:
-            text += " with EP"
+            text = say("{split} with EP", split=text)
         return f"{text} × PP{self.pp}" if self.pp > 1 else text
 
 

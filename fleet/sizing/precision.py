@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from fleet.catalogue.accelerators import Accelerator
 from fleet.sizing.cards import Card
+from fleet.words import say
 
 SOURCE = "docs/sizing.md, Number formats and cards"
 
@@ -27,11 +28,16 @@ class Rule:
     note: str = ""
 
 
+def about(cards: str, note: str) -> str:
+    """The sentence of a rule's note about one card, or several."""
+    return say("{cards}: {note}.", cards=cards, note=note)
+
+
 def inference_rule(card: Card, precision: str) -> Rule:
     """Whether an inference engine serves that weight format on that card."""
     board = card.accelerator
     if board is None:
-        return Rule(True, f"whether it computes {precision} is not known")
+        return Rule(True, say("whether it computes {precision} is not known", precision=precision))
     refused = _not_modelled(board)
     if refused:
         return Rule(False, refused)
@@ -44,15 +50,18 @@ def training_rule(card: Card, recipe: str, method: str) -> Rule:
     """Whether a training recipe runs on that card."""
     board = card.accelerator
     if board is None:
-        return Rule(True, "whether it computes bf16 is not known")
+        return Rule(True, say("whether it computes {precision} is not known", precision="bf16"))
     refused = _not_modelled(board)
     if refused:
         return Rule(False, refused)
     if board.has_bf16:
         return Rule(True)
     if method == "full" and recipe != "mixed":
-        return Rule(False, f"{board.architecture} has no bf16; use recipe mixed")
-    return Rule(True, "no bf16, trains in fp16 with loss scaling")
+        return Rule(
+            False,
+            say("{architecture} has no bf16; use recipe mixed", architecture=board.architecture),
+        )
+    return Rule(True, say("no bf16, trains in fp16 with loss scaling"))
 
 
 def has_flash_attention(card: Card) -> bool:
@@ -78,11 +87,17 @@ def has_fp8_kv(card: Card) -> bool:
 
 def _not_modelled(board: Accelerator) -> str:
     if board.vendor not in ("NVIDIA", "AMD"):
-        return "the formulas cover NVIDIA and AMD Instinct cards only"
+        return say("the formulas cover NVIDIA and AMD Instinct cards only")
     if board.vendor == "AMD" and board.architecture not in _CDNA:
-        return f"{board.architecture} is not served, engines are built for CDNA"
+        return say(
+            "{architecture} is not served, engines are built for CDNA",
+            architecture=board.architecture,
+        )
     if board.architecture in _NO_ENGINE:
-        return f"{board.architecture} is not served, engines need Volta or later"
+        return say(
+            "{architecture} is not served, engines need Volta or later",
+            architecture=board.architecture,
+        )
     return ""
 
 
@@ -90,24 +105,38 @@ def _nvidia(board: Accelerator, precision: str) -> Rule:
     architecture = board.architecture
     old = architecture in _TURING_AND_OLDER
     if precision == "bf16" and old:
-        return Rule(True, "no bf16, served in fp16, which takes the same memory")
+        return Rule(True, say("no bf16, served in fp16, which takes the same memory"))
     if precision in ("fp8", "nvfp4", "mxfp4") and old:
-        return Rule(False, f"{architecture} has no kernels for {precision}")
+        return Rule(False, _no_kernels(architecture, precision))
     if precision == "int8" and architecture in _VOLTA_AND_OLDER:
-        return Rule(False, f"{architecture} has no int8 matrix units")
+        return Rule(
+            False, say("{architecture} has no int8 matrix units", architecture=architecture)
+        )
     if precision == "fp8" and board.fp8_tflops is None and architecture == "Ampere":
-        return Rule(True, "stores fp8 weights, computes in bf16")
+        return Rule(True, say("stores fp8 weights, computes in bf16"))
     if precision in ("nvfp4", "mxfp4") and not architecture.startswith("Blackwell"):
-        return Rule(True, f"stores {precision} weights, computes in 16 bits")
+        return Rule(True, _computes_in_16_bits(precision))
     return Rule(True)
 
 
 def _amd(board: Accelerator, precision: str) -> Rule:
     architecture = board.architecture
     if precision == "nvfp4":
-        return Rule(False, "nvfp4 is a format of NVIDIA cards")
+        return Rule(False, say("nvfp4 is a format of NVIDIA cards"))
     if precision in ("fp8", "mxfp4") and architecture not in ("CDNA3", "CDNA4"):
-        return Rule(False, f"{architecture} has no kernels for {precision}")
+        return Rule(False, _no_kernels(architecture, precision))
     if precision == "mxfp4" and architecture == "CDNA3":
-        return Rule(True, "stores mxfp4 weights, computes in 16 bits")
+        return Rule(True, _computes_in_16_bits(precision))
     return Rule(True)
+
+
+def _no_kernels(architecture: str, precision: str) -> str:
+    return say(
+        "{architecture} has no kernels for {precision}",
+        architecture=architecture,
+        precision=precision,
+    )
+
+
+def _computes_in_16_bits(precision: str) -> str:
+    return say("stores {precision} weights, computes in 16 bits", precision=precision)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fleet.catalogue.models import Model, model, nearest_models, routed_params
-from fleet.sizing.errors import SizingError
+from fleet.sizing.errors import SizingError, with_near
+from fleet.words import say
 from fleet.workloads import ModelShape, Workload
 
 _SHOWN = 80  # characters of an unknown name that are repeated to the user
-_HAND_SOURCE = "given by hand"
+_BY_HAND = "by-hand"  # the family of a model that is not of the catalogue
 # Small models tie the output head to the embedding, large ones do not (models.csv).
 _TIED_BELOW_B = 5.0
 
@@ -15,22 +16,23 @@ _TIED_BELOW_B = 5.0
 def model_of(workload: Workload) -> Model:
     """The model of a workload. Raises ``SizingError`` when it is unknown or contradicts itself."""
     if workload.shape is not None:
-        return by_hand(workload.shape, workload.model or "model given by hand")
+        return by_hand(workload.shape, workload.model or say("model given by hand"))
     if not workload.model:
-        raise SizingError("model", "Name a model of the catalogue, or give its shape.")
+        raise SizingError("model", say("Name a model of the catalogue, or give its shape."))
     found = model(workload.model)
     if found is None:
-        shown = workload.model[:_SHOWN]
-        near = nearest_models(workload.model)
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
-        raise SizingError(
-            "model", f"The catalogue has no model {shown!r}.{hint} Or give its shape by hand."
-        )
+        unknown = say("The catalogue has no model {name!r}.", name=workload.model[:_SHOWN])
+        hinted = with_near(unknown, nearest_models(workload.model))
+        raise SizingError("model", f"{hinted} {say('Or give its shape by hand.')}")
     if found.hidden_size is None or not found.num_layers:
         raise SizingError(
             "model",
-            f"The catalogue knows {found.name} only by its size ({found.total_params_b:g} B "
-            "parameters), not by its layers. Give its shape by hand.",
+            say(
+                "The catalogue knows {model} only by its size ({billions:g} B parameters), not by "
+                "its layers. Give its shape by hand.",
+                model=found.name,
+                billions=found.total_params_b,
+            ),
         )
     return found
 
@@ -41,34 +43,50 @@ def by_hand(shape: ModelShape, name: str) -> Model:
     if shape.num_heads % kv_heads:
         raise SizingError(
             "shape.num_kv_heads",
-            f"{kv_heads} KV heads do not divide {shape.num_heads} attention heads.",
+            say(
+                "{kv_heads} KV heads do not divide {heads} attention heads.",
+                kv_heads=kv_heads,
+                heads=shape.num_heads,
+            ),
         )
     active = shape.active_params_b or shape.total_params_b
     if active > shape.total_params_b:
         raise SizingError(
             "shape.active_params_b",
-            f"{active:g} B active parameters are more than the total of "
-            f"{shape.total_params_b:g} B.",
+            say(
+                "{active:g} B active parameters are more than the total of {total:g} B.",
+                active=active,
+                total=shape.total_params_b,
+            ),
         )
     head_dim = shape.head_dim or shape.hidden_size // shape.num_heads
     if head_dim < 1:
         raise SizingError(
             "shape.num_heads",
-            f"{shape.num_heads} heads do not fit in a hidden size of {shape.hidden_size}.",
+            say(
+                "{heads} heads do not fit in a hidden size of {hidden}.",
+                heads=shape.num_heads,
+                hidden=shape.hidden_size,
+            ),
         )
     embedding = shape.vocab_size * shape.hidden_size / 1e9
     if embedding > shape.total_params_b:
         raise SizingError(
             "shape.total_params_b",
-            f"The embedding alone ({shape.vocab_size} × {shape.hidden_size} = {embedding:.3g} B) "
-            f"is more than the total of {shape.total_params_b:g} B parameters.",
+            say(
+                "The embedding alone ({product} = {embedding:.3g} B) is more than the total of "
+                "{total:g} B parameters.",
+                product=f"{shape.vocab_size} × {shape.hidden_size}",
+                embedding=embedding,
+                total=shape.total_params_b,
+            ),
         )
     untied = shape.total_params_b >= _TIED_BELOW_B and 2 * embedding <= shape.total_params_b
     routed = routed_params(shape.total_params_b, active, 0, 0)
     head = embedding if untied else 0.0
     return Model(
         name=name,
-        family=_HAND_SOURCE,
+        family=_BY_HAND,
         kind="llm",
         total_params_b=shape.total_params_b,
         active_params_b=active,
@@ -99,16 +117,28 @@ def by_hand(shape: ModelShape, name: str) -> Model:
         native_dtype="",
         verified="no",
         note="",
-        source=_HAND_SOURCE,
+        source=say("given by hand"),
     )
 
 
 def assumptions_of(entry: Model) -> tuple[str, ...]:
     """What is uncertain about a model's figures, as sentences."""
-    found = []
-    if entry.source == _HAND_SOURCE:
-        tied = "its own output head" if entry.head_params_b else "an output head tied to it"
-        found.append(f"Model given by hand: embedding of vocabulary × hidden size, with {tied}.")
-    elif entry.verified != "yes":
-        found.append(f"Figures of {entry.name} are {entry.verified} verified ({entry.source}).")
-    return tuple(found)
+    if entry.family == _BY_HAND:
+        return (_of_a_hand_made(entry),)
+    named = {"model": entry.name, "source": entry.source}
+    if entry.verified == "partly":
+        return (say("Figures of {model} are partly verified ({source}).", **named),)
+    if entry.verified != "yes":
+        return (say("Figures of {model} are not verified ({source}).", **named),)
+    return ()
+
+
+def _of_a_hand_made(entry: Model) -> str:
+    if entry.head_params_b:
+        return say(
+            "Model given by hand: embedding of vocabulary × hidden size, with its own output head."
+        )
+    return say(
+        "Model given by hand: embedding of vocabulary × hidden size, with an output head tied to "
+        "it."
+    )

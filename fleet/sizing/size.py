@@ -8,6 +8,7 @@ Method and measured error: docs/sizing.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from fleet.catalogue.models import Model
 from fleet.sizing import embedding, llm, load_time, precision, training
@@ -18,6 +19,7 @@ from fleet.sizing.requirement import Fit, Requirement, Shape
 from fleet.sizing.shape import assumptions_of, model_of
 from fleet.sizing.verdict import Options
 from fleet.units import gib_text
+from fleet.words import say
 from fleet.workloads import EmbeddingWorkload, LlmWorkload, Workload, kind_of
 
 __all__ = ["STANDARD", "SizingError", "StatedCard", "size"]
@@ -59,7 +61,7 @@ def size(workload: Workload, *, cards: Sequence[str | StatedCard] | None = None)
             *assumed,
             *(card.note for card in judged if card.note),
             *_precision_notes(workload, [card for card in judged if card.name in working]),
-            load_time.ASSUMPTION,
+            load_time.assumption(),
         ),
         confidence=confidence,
     )
@@ -70,16 +72,21 @@ def _by_kind(
 ) -> tuple[Callable[[Card], Options], tuple[str, ...], str]:
     if isinstance(workload, EmbeddingWorkload):
         assumed = embedding.check(entry, workload)
-        text = "calculated; batch activations are rough, at most a few GiB"
+        text = say("calculated; batch activations are rough, at most a few GiB")
         return lambda card: embedding.options(entry, workload, card), assumed, text
     if isinstance(workload, LlmWorkload):
         assumed = llm.check(entry, workload)
-        text = "calculated; weights within 2 % and KV cache within 1 % of half the measured runs"
+        text = say(
+            "calculated; weights within {weights} and KV cache within {cache} of half the "
+            "measured runs",
+            weights="2 %",
+            cache="1 %",
+        )
         if not kv_cost(entry).certain:
-            text = "low: the KV cache of this model is a rough estimate"
+            text = say("low: the KV cache of this model is a rough estimate")
         return lambda card: llm.options(entry, workload, card), assumed, text
     assumed = training.check(entry, workload)
-    text = "calculated; typical error of the peak 6 to 11 %"
+    text = say("calculated; typical error of the peak {low} to {high}", low="6", high="11 %")
     return lambda card: training.options(entry, workload, card), assumed, text
 
 
@@ -97,23 +104,29 @@ def _order(shape: Shape) -> tuple[bool, int, float, str, str, int]:
 def _sentence(shapes: Sequence[Shape], refused: Sequence[Shape]) -> str:
     if not shapes:
         if not refused:
-            return "No card was given to judge."
+            return say("No card was given to judge.")
         best = refused[0]
-        return f"Fits no card that was judged. {best.unit}: {best.why}"
+        return say("Fits no card that was judged. {card}: {why}", card=best.unit, why=best.why)
     named: dict[int, Shape] = {}
     for shape in shapes:
         if shape.mig_profile is None:
             named.setdefault(shape.gpus, shape)
     texts = [_text(shape) for shape in list(named.values())[:_NAMED]]
-    return " or ".join(texts)
+    return reduce(lambda most, last: say("{shapes} or {shape}", shapes=most, shape=last), texts)
 
 
 def _text(shape: Shape) -> str:
     card = f"{shape.gpus} × {shape.unit} ({gib_text(shape.usable_mib, 0)})"
-    tight = ", tight" if shape.fit is Fit.TIGHT else ""
     if shape.pods > 1:
-        return f"{card} in {shape.pods} pods of {shape.gpus_per_pod}{tight}"
-    return f"{card}{' in one node' if shape.gpus > 1 else ''}{tight}"
+        card = say(
+            "{cards} in {pods} pods of {gpus}",
+            cards=card,
+            pods=shape.pods,
+            gpus=shape.gpus_per_pod,
+        )
+    elif shape.gpus > 1:
+        card = say("{cards} in one node", cards=card)
+    return say("{shape}, tight", shape=card) if shape.fit is Fit.TIGHT else card
 
 
 def _precision_notes(workload: Workload, cards: Sequence[Card]) -> list[str]:
@@ -128,5 +141,5 @@ def _precision_notes(workload: Workload, cards: Sequence[Card]) -> list[str]:
             names.setdefault(rule.note, []).append(card.name)
         kv8 = isinstance(workload, LlmWorkload) and workload.kv_precision == "fp8"
         if kv8 and not precision.has_fp8_kv(card):
-            names.setdefault("no fp8, the KV cache keeps 16 bits", []).append(card.name)
-    return [f"{', '.join(cards_so)}: {note}." for note, cards_so in names.items()]
+            names.setdefault(say("no fp8, the KV cache keeps 16 bits"), []).append(card.name)
+    return [precision.about(", ".join(cards_so), note) for note, cards_so in names.items()]

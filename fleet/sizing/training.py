@@ -20,6 +20,7 @@ from fleet.sizing.training_states import States, activations, states
 from fleet.sizing.verdict import Options
 from fleet.sizing.weights import MIB, checkpoint_bytes
 from fleet.units import gib_text
+from fleet.words import say
 from fleet.workloads import TrainingWorkload
 
 SOURCE = "docs/sizing.md, Training"
@@ -35,33 +36,47 @@ _SHARDING = {"ddp": "DDP", "zero1": "ZeRO-1", "zero2": "ZeRO-2", "zero3": "ZeRO-
 def check(entry: Model, workload: TrainingWorkload) -> tuple[str, ...]:
     """Refuse what contradicts itself; return what was assumed. Raises ``SizingError``."""
     if entry.kind not in KINDS:
-        raise SizingError("model", f"Training of models of kind {entry.kind} is not modelled.")
+        raise SizingError(
+            "model", say("Training of models of kind {kind} is not modelled.", kind=entry.kind)
+        )
     if workload.gpus and workload.gpus_per_worker and workload.gpus % workload.gpus_per_worker:
         raise SizingError(
             "gpus_per_worker",
-            f"{workload.gpus} GPUs cannot be divided into workers of "
-            f"{workload.gpus_per_worker} GPUs.",
+            say(
+                "{gpus} GPUs cannot be divided into workers of {worker} GPUs.",
+                gpus=workload.gpus,
+                worker=workload.gpus_per_worker,
+            ),
         )
     found = [
-        "Data parallel only (no tensor or pipeline split); loss over the whole vocabulary, "
-        "not chunked or fused."
+        say(
+            "Data parallel only (no tensor or pipeline split); loss over the whole vocabulary, "
+            "not chunked or fused."
+        )
     ]
     if entry.max_context is not None and workload.sequence_tokens > entry.max_context:
         found.append(
-            f"Sequences of {workload.sequence_tokens:,} tokens are longer than the "
-            f"{entry.max_context:,} that {entry.name} was published with."
+            say(
+                "Sequences of {wanted:,} tokens are longer than the {published:,} that {model} "
+                "was published with.",
+                wanted=workload.sequence_tokens,
+                published=entry.max_context,
+                model=entry.name,
+            )
         )
     if workload.method != "full":
-        found.append("LoRA of rank 16 on all linear layers (attention only where experts route).")
+        found.append(
+            say("LoRA of rank 16 on all linear layers (attention only where experts route).")
+        )
     if not workload.gpus_per_worker:
-        found.append("Workers of 8, 4, 2 or 1 GPUs, as the nodes have.")
+        found.append(say("Workers of 8, 4, 2 or 1 GPUs, as the nodes have."))
     return tuple(found)
 
 
 def options(entry: Model, workload: TrainingWorkload, card: Card) -> Options:
     """The fewest GPUs of that card that hold the job, or the wanted number judged."""
     rule = precision.training_rule(card, workload.recipe, workload.method)
-    reason = "" if rule.works else f"{card.name}: {rule.note}."
+    reason = "" if rule.works else precision.about(card.name, rule.note)
     if not reason and not workload.gpus:
         reason = _never(entry, workload, card)
     last = None
@@ -93,10 +108,12 @@ def _never(entry: Model, workload: TrainingWorkload, card: Card) -> str:
     least = found.peak * _RESERVED_TIGHT + _RUNTIME
     if least <= card.usable_mib:
         return ""
-    return (
-        f"{_SHARDING[workload.sharding]} leaves {gib_text(least)} on each GPU however many share "
-        f"the states, of {gib_text(card.usable_mib)}: a smaller micro-batch, checkpointing or "
-        "stronger sharding is needed."
+    return say(
+        "{sharding} leaves {least} on each GPU however many share the states, of {usable}: a "
+        "smaller micro-batch, checkpointing or stronger sharding is needed.",
+        sharding=_SHARDING[workload.sharding],
+        least=gib_text(least),
+        usable=gib_text(card.usable_mib),
     )
 
 
@@ -161,19 +178,22 @@ def judge(
     checkpoint = checkpoint_bytes(entry, "bf16")
     cpu, memory, host_line = training_host(checkpoint, worker)
     ready = load_time(checkpoint / 1e9, "dense")
-    needed = found.use.total
     if too_large:
-        why = f"A node with {card.name} holds up to {card.max_per_node} GPUs, not {worker}."
+        why = say(
+            "A node with {card} holds up to {most} GPUs, not {worker}.",
+            card=card.name,
+            most=card.max_per_node,
+            worker=worker,
+        )
     else:
-        verdict = {Fit.FITS: "fits", Fit.TIGHT: "little to spare", Fit.NO: "too much"}[fit]
-        why = f"Peak of {gib_text(needed)} a GPU over {gpus} of {gib_text(usable)} each: {verdict}."
+        why = _why(fit, found.use.total, gpus, usable)
     sharding = _SHARDING[workload.sharding]
     return Shape(
         gpu_model=card.name,
         mig_profile=card.mig_profile,
         gpus_per_pod=worker,
         pods=pods,
-        parallelism=f"{sharding} × {gpus}" if gpus > 1 else "one GPU",
+        parallelism=f"{sharding} × {gpus}" if gpus > 1 else say("one GPU"),
         cpu_milli=cpu,
         memory_mib=memory,
         usable_mib=usable,
@@ -181,21 +201,38 @@ def judge(
         fit=fit,
         why=why,
         lines=(
-            Line("Usable memory", f"what a process sees of one {card.unit}", usable, SOURCE),
+            Line(
+                say("Usable memory"),
+                say("what a process sees of one {card}", card=card.unit),
+                usable,
+                SOURCE,
+            ),
             *found.lines,
             Line(
-                "Reserved by the allocator",
-                f"{_RESERVED_TIGHT - 1:.0%} of the peak; "
-                f"{_RESERVED_FITS - 1:.0%} for a verdict of fits",
+                say("Reserved by the allocator"),
+                say(
+                    "{tight} of the peak; {fits} for a verdict of fits",
+                    tight=f"{_RESERVED_TIGHT - 1:.0%}",
+                    fits=f"{_RESERVED_FITS - 1:.0%}",
+                ),
                 found.peak * (_RESERVED_TIGHT - 1),
                 SOURCE,
             ),
-            Line("Runtime", "CUDA context, NCCL buffers", _RUNTIME, SOURCE),
+            Line(say("Runtime"), say("CUDA context, NCCL buffers"), _RUNTIME, SOURCE),
             ready.line,
             host_line,
         ),
         load_seconds=(ready.low, ready.high),
     )
+
+
+def _why(fit: Fit, needed: float, gpus: int, usable: float) -> str:
+    sizes = {"peak": gib_text(needed), "gpus": gpus, "usable": gib_text(usable)}
+    if fit is Fit.FITS:
+        return say("Peak of {peak} a GPU over {gpus} of {usable} each: fits.", **sizes)
+    if fit is Fit.TIGHT:
+        return say("Peak of {peak} a GPU over {gpus} of {usable} each: little to spare.", **sizes)
+    return say("Peak of {peak} a GPU over {gpus} of {usable} each: too much.", **sizes)
 
 
 def _peak(entry: Model, workload: TrainingWorkload, gpus: int) -> _Peak:
@@ -215,10 +252,13 @@ def _peak(entry: Model, workload: TrainingWorkload, gpus: int) -> _Peak:
         *held.lines,
         *act_lines,
         Line(
-            "Peak",
-            f"weights + optimiser + larger of activations with whole layers "
-            f"{gib_text(act + held.gathered)} and optimiser temporaries "
-            f"{gib_text(held.temporaries)}",
+            say("Peak"),
+            say(
+                "weights + optimiser + larger of activations with whole layers {activations} and "
+                "optimiser temporaries {temporaries}",
+                activations=gib_text(act + held.gathered),
+                temporaries=gib_text(held.temporaries),
+            ),
             peak,
             SOURCE,
         ),

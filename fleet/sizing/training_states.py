@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fleet.catalogue.models import Model
 from fleet.sizing.requirement import Line
 from fleet.sizing.weights import MIB
+from fleet.words import say
 from fleet.workloads import TrainingWorkload
 
 SOURCE = "docs/sizing.md, Training"
@@ -87,18 +88,18 @@ def _full(entry: Model, workload: TrainingWorkload, gpus: int) -> States:
     gathered = 2 * _layer_mib(entry) if by_w > 1 else 0.0
     count = f"{entry.total_params_b:.4g} B"
     lines = [
-        Line("Weights", f"{count} × {recipe.weights:g} B / {by_w}", weights, _source(entry)),
-        Line("Gradients", f"{count} × {recipe.gradients:g} B / {by_g}", gradients, SOURCE),
-        Line("Optimiser states", f"{count} × {recipe.states:g} B / {by_o}", optimizer, SOURCE),
+        Line(say("Weights"), f"{count} × {recipe.weights:g} B / {by_w}", weights, _source(entry)),
+        Line(say("Gradients"), f"{count} × {recipe.gradients:g} B / {by_g}", gradients, SOURCE),
+        Line(say("Optimiser states"), f"{count} × {recipe.states:g} B / {by_o}", optimizer, SOURCE),
         Line(
-            "Optimiser temporaries",
-            f"{count} × {recipe.temporaries:g} B / {by_o}, while stepping",
+            say("Optimiser temporaries"),
+            say("{sum}, while stepping", sum=f"{count} × {recipe.temporaries:g} B / {by_o}"),
             temporaries,
             SOURCE,
         ),
     ]
     if gathered:
-        lines.append(Line("Gathered layers", "2 whole layers × 2 B", gathered, SOURCE))
+        lines.append(Line(say("Gathered layers"), say("2 whole layers × 2 B"), gathered, SOURCE))
     return States(weights, gradients + optimizer, temporaries, gathered, tuple(lines))
 
 
@@ -110,25 +111,29 @@ def _adapters(entry: Model, workload: TrainingWorkload, gpus: int) -> States:
         held = (frozen * _NF4 + tables * 2) * 1e9 / MIB / by_w
         text = f"({frozen:.4g} B × {_NF4} B + {tables:.3g} B × 2 B) / {by_w}"
         gathered = _layer_mib(entry)
-        what = "one de-quantised layer × 2 B"
+        what = say("one de-quantised layer × 2 B")
     else:
         held = entry.total_params_b * 2e9 / MIB / by_w
         text = f"{entry.total_params_b:.4g} B × 2 B / {by_w}"
         gathered = 2 * _layer_mib(entry) if by_w > 1 else 0.0
-        what = "2 whole layers × 2 B"
+        what = say("2 whole layers × 2 B")
     adapter = adapter_params(entry)
     trained = adapter * _ADAPTER_BYTES / MIB / by_o
     lines = [
-        Line("Frozen weights", text, held, _source(entry)),
+        Line(say("Frozen weights"), text, held, _source(entry)),
         Line(
-            "Adapter",
-            f"{adapter / 1e6:,.1f} M × {_ADAPTER_BYTES:g} B / {by_o} (rank {LORA_RANK})",
+            say("Adapter"),
+            say(
+                "{product} (rank {rank})",
+                product=f"{adapter / 1e6:,.1f} M × {_ADAPTER_BYTES:g} B / {by_o}",
+                rank=LORA_RANK,
+            ),
             trained,
             SOURCE,
         ),
     ]
     if gathered:
-        lines.append(Line("Whole layers", what, gathered, SOURCE))
+        lines.append(Line(say("Whole layers"), what, gathered, SOURCE))
     return States(held, trained, 0.0, gathered, tuple(lines))
 
 
@@ -149,20 +154,34 @@ def activations(entry: Model, workload: TrainingWorkload) -> tuple[float, tuple[
     ratio = entry.num_kv_heads / entry.num_heads
     ffn = _active_width(entry)
     layer = tokens * (16 * hidden + 4 * hidden * ratio + 8 * ffn) / MIB
-    one = f"{tokens:,} tokens × (16 × {hidden} + 4 × {hidden} × {ratio:.3g} + 8 × {ffn}) B"
+    one = say(
+        "{tokens:,} tokens × {bytes} B",
+        tokens=tokens,
+        bytes=f"(16 × {hidden} + 4 × {hidden} × {ratio:.3g} + 8 × {ffn})",
+    )
     if workload.checkpointing:
         kept = 2 * tokens * hidden * entry.num_layers / MIB
         total = kept + layer
-        formula = f"checkpoints {entry.num_layers} layers × {tokens:,} × {hidden} × 2 B + {one}"
+        formula = say(
+            "checkpoints {layers} layers × {product} B + {one}",
+            layers=entry.num_layers,
+            product=f"{tokens:,} × {hidden} × 2",
+            one=one,
+        )
     else:
         total = layer * entry.num_layers
-        formula = f"{entry.num_layers} layers × {one}"
+        formula = say("{layers} layers × {one}", layers=entry.num_layers, one=one)
     logits = tokens * entry.vocab_size * _LOGIT_BYTES / MIB
     return total + logits, (
-        Line("Activations", formula, total, SOURCE),
+        Line(say("Activations"), formula, total, SOURCE),
         Line(
-            "Logits",
-            f"{tokens:,} tokens × vocabulary {entry.vocab_size:,} × {_LOGIT_BYTES:g} B",
+            say("Logits"),
+            say(
+                "{tokens:,} tokens × vocabulary {vocabulary:,} × {width:g} B",
+                tokens=tokens,
+                vocabulary=entry.vocab_size,
+                width=_LOGIT_BYTES,
+            ),
             logits,
             SOURCE,
         ),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fleet.sizing.overhead import GIB
 from fleet.sizing.requirement import Fit, Line, Shape
+from fleet.words import say
 
 SOURCE = "docs/sizing.md, Verdict"
 
@@ -25,8 +26,13 @@ def safety_margin(weights: float, usable: float) -> float:
 
 def margin_line(weights: float, usable: float) -> Line:
     """The arithmetic of ``safety_margin``."""
-    formula = f"3 % of weights + 1 % of memory + {_fixed(usable) / GIB:g} GiB"
-    return Line("Margin", formula, safety_margin(weights, usable), SOURCE)
+    formula = say(
+        "{weights} of weights + {memory} of memory + {fixed:g} GiB",
+        weights="3 %",
+        memory="1 %",
+        fixed=_fixed(usable) / GIB,
+    )
+    return Line(say("Margin"), formula, safety_margin(weights, usable), SOURCE)
 
 
 def verdict(free: float, weights: float, usable: float) -> Fit:

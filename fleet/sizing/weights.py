@@ -6,10 +6,12 @@ Formula, formats and measured error: docs/sizing.md, "Weights".
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fleet.catalogue.models import Model
 from fleet.sizing.requirement import Line
+from fleet.words import say
 
 MIB = 2**20
 SOURCE = "docs/sizing.md, Weights"
@@ -26,7 +28,7 @@ class Format:
     embedding: float
     group: int  # feed-forward width per GPU must be a multiple of it; 1: no rule
     pad_hidden_to: int = 1  # kernels round the width of the experts up to it
-    note: str = ""
+    note: Callable[[], str] | None = None  # what is particular about it, in words
 
 
 _FORMATS = {
@@ -42,13 +44,23 @@ _FORMATS = {
 # Checkpoints that ship quantised in parts: only the experts are 4 bits wide.
 _NATIVE = {
     ("mxfp4 experts + bf16", "mxfp4"): Format(
-        2.0, 0.53125, 2.0, 1, 256, "published checkpoint: MXFP4 experts, the rest 16 bits"
+        2.0,
+        0.53125,
+        2.0,
+        1,
+        256,
+        lambda: say("published checkpoint: MXFP4 experts, the rest 16 bits"),
     ),
     ("int4 experts + bf16", "int4"): Format(
-        2.0, 0.5625, 2.0, 32, 1, "published checkpoint: int4 experts (groups of 32), rest 16 bits"
+        2.0,
+        0.5625,
+        2.0,
+        32,
+        1,
+        lambda: say("published checkpoint: int4 experts (groups of 32), rest 16 bits"),
     ),
     ("fp8 + fp4 experts", "fp8"): Format(
-        1.0003, 0.53125, 2.0, 128, 1, "published checkpoint: FP4 experts, the rest FP8"
+        1.0003, 0.53125, 2.0, 128, 1, lambda: say("published checkpoint: FP4 experts, the rest FP8")
     ),
 }
 
@@ -59,7 +71,7 @@ def weight_format(entry: Model, precision: str) -> Format:
     if native is not None:
         return native
     if precision == "mxfp4" and entry.is_moe:
-        return Format(2.0, 0.53125, 2.0, 1, 256, "MXFP4 is used for the experts only")
+        return Format(2.0, 0.53125, 2.0, 1, 256, lambda: say("MXFP4 is used for the experts only"))
     return _FORMATS[precision]
 
 
@@ -96,20 +108,28 @@ def weights_per_gpu(entry: Model, precision: str, tp: int = 1, pp: int = 1) -> t
     vision = entry.vision_params_b * max(form.linear, _SIXTEEN_BIT)
     mib = 1e9 * (linear + experts + replicated + table_bytes + vision) / MIB
 
-    share = "" if pp == 1 else f" × {math.ceil(entry.num_layers / pp)}/{entry.num_layers} layers"
+    share = f"{math.ceil(entry.num_layers / pp)}/{entry.num_layers}" if pp > 1 else ""
     split = f" / TP {tp}" if tp > 1 else ""
-    parts = [f"{entry.linear_params_b:.4g} B × {form.linear:g} B{share}{split}"]
+    parts = [_staged(f"{entry.linear_params_b:.4g} B × {form.linear:g} B", share) + split]
     if entry.routed_params_b:
-        padded = f" × {padding:.4g} (padded width)" if padding > 1 else ""
-        parts.append(
-            f"experts {entry.routed_params_b:.4g} B × {form.experts:g} B{padded}{share}{split}"
-        )
-    parts.append(f"embedding and head {tables:.4g} B × {form.embedding:g} B{split}")
+        product = f"{entry.routed_params_b:.4g} B × {form.experts:g} B"
+        if padding > 1:
+            product = say(
+                "{product} × {factor:.4g} (padded width)", product=product, factor=padding
+            )
+        parts.append(say("experts {product}", product=_staged(product, share) + split))
+    product = f"{tables:.4g} B × {form.embedding:g} B{split}"
+    parts.append(say("embedding and head {product}", product=product))
     if replicated:
-        parts.append(f"replicated K/V projections {replicated:.3g} GB")
+        parts.append(say("replicated K/V projections {size:.3g} GB", size=replicated))
     if vision:
-        parts.append(f"vision tower {entry.vision_params_b:.3g} B × 2 B on each GPU")
-    return mib, Line("Weights", " + ".join(parts), mib, f"{entry.source}; {SOURCE}")
+        product = f"{entry.vision_params_b:.3g} B × 2 B"
+        parts.append(say("vision tower {product} on each GPU", product=product))
+    return mib, Line(say("Weights"), " + ".join(parts), mib, f"{entry.source}; {SOURCE}")
+
+
+def _staged(product: str, share: str) -> str:
+    return say("{product} × {share} layers", product=product, share=share) if share else product
 
 
 def _padding(entry: Model, form: Format) -> float:
