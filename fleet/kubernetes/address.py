@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from fleet.words import say
+
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Iterable[str]]
@@ -121,23 +123,32 @@ def parse_networks(text: str) -> tuple[IPNetwork, ...]:
 def split_server(url: str) -> Endpoint:
     """The parts of a server address, or AddressError. Syntax only: nothing is resolved."""
     if len(url) > MAX_URL:
-        raise AddressError(f"The server address is longer than {MAX_URL} characters.")
+        raise AddressError(
+            say("The server address is longer than {limit} characters.", limit=MAX_URL)
+        )
     if not url.isascii() or any(ord(char) <= 32 or ord(char) == 127 for char in url):
-        raise AddressError("The server address holds a space, a control or a non-ASCII character.")
+        raise AddressError(
+            say("The server address holds a space, a control or a non-ASCII character.")
+        )
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise AddressError("The server address is not a valid URL.") from None
+        raise AddressError(say("The server address is not a valid URL.")) from None
     _refuse_extras(parts, url)
     host = (parts.hostname or "").lower()
     if not host:
-        raise AddressError("The server address has no host; it looks like https://10.0.0.5:6443.")
+        raise AddressError(
+            say("The server address has no host; it looks like https://10.0.0.5:6443.")
+        )
     if port == 0:
-        raise AddressError("Port 0 is not a port that can be called.")
+        raise AddressError(say("Port 0 is not a port that can be called."))
     if _literal(host) is None and not _is_host_name(host):
         raise AddressError(
-            f"The host {host[:80]!r} is neither a host name nor an IP address in its usual form."
+            say(
+                "The host {host} is neither a host name nor an IP address in its usual form.",
+                host=repr(host[:80]),
+            )
         )
     default = 443 if parts.scheme == "https" else 80
     return Endpoint(parts.scheme, host, port or default, parts.path.rstrip("/"))
@@ -145,13 +156,13 @@ def split_server(url: str) -> Endpoint:
 
 def _refuse_extras(parts: SplitResult, url: str) -> None:
     if parts.scheme not in ("https", "http"):
-        raise AddressError("The server address must begin with https://.")
+        raise AddressError(say("The server address must begin with https://."))
     if "@" in parts.netloc:
-        raise AddressError("The server address must not hold a user name or password.")
+        raise AddressError(say("The server address must not hold a user name or password."))
     if "?" in url or "#" in url:
-        raise AddressError("The server address must not hold a query or a fragment.")
+        raise AddressError(say("The server address must not hold a query or a fragment."))
     if "\\" in url or "%" in url or not _PATH.match(parts.path) or ".." in parts.path:
-        raise AddressError("The server address has a path that cannot be used.")
+        raise AddressError(say("The server address has a path that cannot be used."))
 
 
 def _literal(host: str) -> IPAddress | None:
@@ -202,8 +213,11 @@ def _resolved(endpoint: Endpoint, resolver: Resolver) -> list[str]:
         addresses = []
     if not addresses:
         raise AddressError(
-            f"The host name {endpoint.host!r} has no address. "
-            "Check its spelling and that this machine can resolve it.",
+            say(
+                "The host name {host} has no address. "
+                "Check its spelling and that this machine can resolve it.",
+                host=repr(endpoint.host),
+            ),
             code="dns",
         )
     return addresses
@@ -212,47 +226,63 @@ def _resolved(endpoint: Endpoint, resolver: Resolver) -> list[str]:
 def _test(address: str, endpoint: Endpoint, policy: AddressPolicy) -> None:
     where = address if address == endpoint.host else f"{endpoint.host} ({address})"
     ip = _literal(address)
-    reason = "is not an IP address" if ip is None else _always_refused(ip)
-    if ip is None or reason:
-        raise AddressError(f"{where} {reason} and is never called.")
+    if ip is None:
+        raise AddressError(say("{where} is not an IP address and is never called.", where=where))
+    refusal = _always_refused(ip, where)
+    if refusal:
+        raise AddressError(refusal)
     if ip.is_loopback:
         if not policy.allow_loopback:
             raise AddressError(
-                f"{where} is this machine itself. Loopback is allowed only where the operator "
-                "set PLANNER_ALLOW_LOOPBACK."
+                say(
+                    "{where} is this machine itself. Loopback is allowed only where the operator "
+                    "set PLANNER_ALLOW_LOOPBACK.",
+                    where=where,
+                )
             )
         return
     if endpoint.scheme == "http":
         raise AddressError(
-            f"{where} must be called with https://. Plain http is allowed only for "
-            "kubectl proxy on loopback."
+            say(
+                "{where} must be called with https://. Plain http is allowed only for "
+                "kubectl proxy on loopback.",
+                where=where,
+            )
         )
     if not any(ip.version == network.version and ip in network for network in policy.networks):
         raise AddressError(
-            f"{where} is outside the networks in which clusters may live. "
-            f"The operator can add its network to {SETTING}."
+            say(
+                "{where} is outside the networks in which clusters may live. "
+                "The operator can add its network to {setting}.",
+                where=where,
+                setting=SETTING,
+            )
         )
 
 
-def _always_refused(ip: IPAddress) -> str:
-    """Why this address is refused under every policy, or ""."""
+def _always_refused(ip: IPAddress, where: str) -> str:
+    """Why this address is refused under every policy, as a sentence about ``where``; or ""."""
     if ip in _METADATA_SERVICES:
-        return "is a cloud metadata service"
+        return say("{where} is a cloud metadata service and is never called.", where=where)
     if getattr(ip, "scope_id", None):
-        return "names a network interface"
+        return say("{where} names a network interface and is never called.", where=where)
     # Before loopback: newer Pythons take ::ffff:127.0.0.1 for loopback.
     if any(ip.version == network.version and ip in network for network in _EMBEDDED_IPV4):
-        return "hides an IPv4 address inside an IPv6 address"
+        return say(
+            "{where} hides an IPv4 address inside an IPv6 address and is never called.", where=where
+        )
     if ip.is_loopback:
         return ""
     if ip.is_unspecified:
-        return "is the unspecified address"
+        return say("{where} is the unspecified address and is never called.", where=where)
     if ip.is_link_local:
-        return "is a link-local address"
+        return say("{where} is a link-local address and is never called.", where=where)
     if ip.is_multicast:
-        return "is a multicast address"
+        return say("{where} is a multicast address and is never called.", where=where)
     if ip.version == 4:
         reserved = ip.is_reserved or ip in ipaddress.ip_network("0.0.0.0/8")
     else:
         reserved = not any(ip in network for network in _IPV6_USABLE)
-    return "is a reserved address" if reserved else ""
+    if reserved:
+        return say("{where} is a reserved address and is never called.", where=where)
+    return ""

@@ -14,6 +14,7 @@ from fleet.kubernetes.fetching import (
     FetchProgress,
     Patience,
     Reason,
+    no_api_server,
 )
 from fleet.kubernetes.kubeconfig import ClusterAccess
 from fleet.kubernetes.objects import RawCluster, note
@@ -22,6 +23,7 @@ from fleet.kubernetes.pages import Listing, read_list
 from fleet.kubernetes.resources import RESOURCES, Resource
 from fleet.kubernetes.served import Served, ask
 from fleet.kubernetes.transport import Connection
+from fleet.words import say
 
 __all__ = ["FetchError", "FetchLimits", "FetchProgress", "Reason", "fetch"]
 
@@ -51,7 +53,7 @@ def fetch(
         target = check(access.server, policy, resolver=resolver)
     except AddressError as error:
         raise FetchError(
-            Reason(error.code), error.message, "Correct the address of the cluster."
+            Reason(error.code), error.message, say("Correct the address of the cluster.")
         ) from None
     limits = limits or FetchLimits()
     patience = Patience(deadline_s, cancelled)
@@ -117,11 +119,7 @@ class _ClusterReader:
         if answer.status == 403:
             return None
         if answer.status != 200:
-            raise FetchError(
-                Reason.NOT_FOUND,
-                f"The server has no /version (status {answer.status}), so it is no API server.",
-                "Check the address, its port and its path.",
-            )
+            raise no_api_server("/version", answer.status)
         return decoded(answer, VersionInfo, "/version")
 
     def _listing(self, resource: Resource, served: Served | None) -> Listing:
@@ -136,8 +134,8 @@ class _ClusterReader:
             if self._count + count > self._limits.objects:
                 raise FetchError(
                     Reason.TOO_LARGE,
-                    f"The cluster has more than {self._limits.objects} objects.",
-                    "This is beyond what one sync reads.",
+                    say("The cluster has more than {n} objects.", n=self._limits.objects),
+                    say("This is beyond what one sync reads."),
                 )
             self._say(resource.key, count)
 
@@ -163,22 +161,45 @@ class _ClusterReader:
         absent = [key for key in needed if status[key] is ReadStatus.NOT_SERVED]
         if forbidden:
             also = [r.resource for r in reads if r.status is ReadStatus.FORBIDDEN]
-            more = len(also) - len(forbidden)
             raise FetchError(
                 Reason.FORBIDDEN,
-                f"The credential may not list {' and '.join(forbidden)} in all namespaces"
-                + (f", nor {more} other resources" if more else "")
-                + " (403).",
-                "Apply the read-only ClusterRole and its binding, then sync again.",
+                _forbidden(forbidden, len(also) - len(forbidden)),
+                say("Apply the read-only ClusterRole and its binding, then sync again."),
             )
         if absent:
             raise FetchError(
                 Reason.NOT_FOUND,
-                f"The server does not serve {' and '.join(absent)}, so it is no full API server.",
-                "Check the address, its port and its path.",
+                say(
+                    "The server does not serve {resources}, so it is no full API server.",
+                    resources=_both(absent),
+                ),
+                say("Check the address, its port and its path."),
             )
 
     def _say(self, phase: str, more: int = 0) -> None:
         self._patience.left()
         if self._progress is not None:
             self._progress(FetchProgress(phase, self._count + more, self._patience.seconds))
+
+
+def _forbidden(needed: list[str], more: int) -> str:
+    resources = _both(needed)
+    if not more:
+        return say(
+            "The credential may not list {resources} in all namespaces (403).", resources=resources
+        )
+    return say(
+        "The credential may not list {resources} in all namespaces, nor {more} other resources "
+        "(403).",
+        resources=resources,
+        more=more,
+    )
+
+
+def _both(resources: list[str]) -> str:
+    """Names of the resources without which nothing can be read; there are two of them."""
+    return (
+        say("{one} and {other}", one=resources[0], other=resources[1])
+        if resources[1:]
+        else resources[0]
+    )

@@ -7,11 +7,13 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import NoReturn
 
 import msgspec
 
 from fleet.kubernetes.fetching import FetchError, FetchLimits, Patience, Reason, malformed
 from fleet.kubernetes.transport import Answer, Connection
+from fleet.words import say
 
 _PASSED_ON = frozenset({200, 403, 404, 406, 410})
 _TRY_AGAIN = frozenset({409, 429, 500, 502, 503, 504})
@@ -35,11 +37,11 @@ class Caller:
             if answer.status == 401:
                 raise FetchError(
                     Reason.UNAUTHORIZED,
-                    "The API server does not accept the credential (401).",
-                    "It may have expired or been revoked: enter a new one.",
+                    say("The API server does not accept the credential (401)."),
+                    say("It may have expired or been revoked: enter a new one."),
                 )
             if answer.status not in _TRY_AGAIN:
-                malformed(where, f"has the unexpected status {answer.status}")
+                unexpected(where, answer.status)
             if attempt < self._limits.tries:
                 self._patience.sleep(self._pause(answer, attempt, where))
         raise _worn_out(answer.status, where)
@@ -59,13 +61,24 @@ def _worn_out(status: int, where: str) -> FetchError:
     if status == 429:
         return FetchError(
             Reason.TOO_MANY_REQUESTS,
-            f"The API server is too busy to answer {where} (429).",
-            "Sync later; if it goes on, give this account its own FlowSchema.",
+            say("The API server is too busy to answer {where} (429).", where=where),
+            say("Sync later; if it goes on, give this account its own FlowSchema."),
         )
     return FetchError(
         Reason.SERVER_ERROR,
-        f"The API server answered {where} with an error ({status}), several times.",
-        "Look at the API server's log, then sync again.",
+        say(
+            "The API server answered {where} with an error ({status}), several times.",
+            where=where,
+            status=status,
+        ),
+        say("Look at the API server's log, then sync again."),
+    )
+
+
+def unexpected(where: str, status: int) -> NoReturn:
+    """Raise the FetchError for a status that no API server gives here."""
+    malformed(
+        say("The answer to {where} has the unexpected status {status}.", where=where, status=status)
     )
 
 
@@ -89,7 +102,7 @@ def reading(where: str) -> Iterator[None]:
     try:
         yield
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        malformed(where, "is not the JSON of an API server")
+        malformed(say("The answer to {where} is not the JSON of an API server.", where=where))
 
 
 def decoded[Decoded](answer: Answer, shape: type[Decoded], where: str) -> Decoded:

@@ -13,6 +13,8 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
+from fleet.words import say
+
 _PEM_MAX = 256 * 1024
 
 
@@ -23,38 +25,39 @@ class CertificateError(Exception):
 def check_authorities(pem: str) -> str:
     """The CA certificates, as they were given. Raises CertificateError."""
     if "PRIVATE KEY" in pem:
-        raise CertificateError("This is a private key, not the certificate of an authority.")
+        raise CertificateError(say("This is a private key, not the certificate of an authority."))
     try:
         certificates = x509.load_pem_x509_certificates(pem[:_PEM_MAX].encode("ascii"))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(cadata=pem)
     except (ValueError, ssl.SSLError):
-        raise CertificateError("The CA is not a PEM certificate.") from None
+        raise CertificateError(say("The CA is not a PEM certificate.")) from None
     if not certificates:
-        raise CertificateError("The CA holds no certificate.")
+        raise CertificateError(say("The CA holds no certificate."))
     return pem
 
 
 def check_client_pair(cert_pem: str | None, key_pem: str | None) -> tuple[str, str]:
     """A client certificate with its own unencrypted key. Raises CertificateError."""
-    if not cert_pem or not key_pem:
-        missing = "key" if cert_pem else "certificate"
-        raise CertificateError(f"The client {missing} is missing; both are needed.")
+    if not cert_pem:
+        raise CertificateError(say("The client certificate is missing; both are needed."))
+    if not key_pem:
+        raise CertificateError(say("The client key is missing; both are needed."))
     try:
         certificate = x509.load_pem_x509_certificates(cert_pem[:_PEM_MAX].encode("ascii"))[0]
     except (ValueError, IndexError):
-        raise CertificateError("The client certificate is not a PEM certificate.") from None
+        raise CertificateError(say("The client certificate is not a PEM certificate.")) from None
     try:
         key = serialization.load_pem_private_key(key_pem.encode("ascii"), password=None)
     except TypeError:
-        raise CertificateError("The client key is protected by a password.") from None
+        raise CertificateError(say("The client key is protected by a password.")) from None
     except (ValueError, UnsupportedAlgorithm):
-        raise CertificateError("The client key is not a PEM private key.") from None
+        raise CertificateError(say("The client key is not a PEM private key.")) from None
     encoding, form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     if certificate.public_key().public_bytes(encoding, form) != key.public_key().public_bytes(
         encoding, form
     ):
-        raise CertificateError("The client key does not belong to the client certificate.")
+        raise CertificateError(say("The client key does not belong to the client certificate."))
     return cert_pem, key_pem
 
 
@@ -74,7 +77,7 @@ def tls_context(ca_pem: str | None, cert_pem: str | None, key_pem: str | None) -
                 # The password callback keeps OpenSSL from asking on the terminal.
                 context.load_cert_chain(path, password=lambda: b"")
     except (ssl.SSLError, ValueError, OSError):
-        raise CertificateError("The certificates cannot be used for TLS.") from None
+        raise CertificateError(say("The certificates cannot be used for TLS.")) from None
     return context
 
 

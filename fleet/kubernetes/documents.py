@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 import yaml
 
+from fleet.words import say
+
 
 class DumpError(ValueError):
     """A source that cannot be used. ``place`` says where, ``message`` what and what to do."""
@@ -34,6 +36,21 @@ class Limits:
     documents: int = 200_000
 
 
+def document_of(place: str, number: int) -> str:
+    """The place of one document of a source, for people."""
+    return say("{place}, document {number}", place=place, number=number)
+
+
+def line_of(place: str, number: int) -> str:
+    """The place of one line of a source, for people."""
+    return say("{place}, line {number}", place=place, number=number)
+
+
+def byte_of(place: str, number: int) -> str:
+    """The place of one byte of a source, for people."""
+    return say("{place}, byte {number}", place=place, number=number)
+
+
 _GZIP = b"\x1f\x8b"
 _STEP = 2**20
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
@@ -44,25 +61,31 @@ def unpack(name: str, data: bytes, limits: Limits) -> bytes:
     """The text of a source as UTF-8 bytes, within the limits."""
     place = name[:120]
     if len(data) > limits.raw_bytes:
-        raise DumpError(place, f"is larger than {limits.raw_bytes // 2**20} MiB")
+        raise DumpError(place, say("is larger than {n} MiB", n=limits.raw_bytes // 2**20))
     if data.startswith(_GZIP):
         data = _gunzip(place, data, limits)
         if data.startswith(_GZIP):
-            raise DumpError(place, "is packed twice: unpack it once")
+            raise DumpError(place, say("is packed twice: unpack it once"))
     for mark, codec in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"),
                         (codecs.BOM_UTF16_BE, "utf-16")):  # fmt: skip
         if data.startswith(mark):
             try:
                 data = data.decode(codec).encode()
             except UnicodeDecodeError as error:
-                raise DumpError(f"{place}, byte {error.start}", f"is not {codec} text") from None
+                raise DumpError(
+                    byte_of(place, error.start), say("is not {codec} text", codec=codec)
+                ) from None
             break
     if len(data) > limits.unpacked_bytes:
-        raise DumpError(place, f"is larger than {limits.unpacked_bytes // 2**20} MiB of text")
+        raise DumpError(
+            place, say("is larger than {n} MiB of text", n=limits.unpacked_bytes // 2**20)
+        )
     if not data.strip():
-        raise DumpError(place, "is empty")
+        raise DumpError(place, say("is empty"))
     if _CONTROL.search(data, 0, 4096):
-        raise DumpError(place, "is not text: expected what kubectl prints with -o json or -o yaml")
+        raise DumpError(
+            place, say("is not text: expected what kubectl prints with -o json or -o yaml")
+        )
     return data
 
 
@@ -77,14 +100,16 @@ def _gunzip(place: str, data: bytes, limits: Limits) -> bytes:
             try:
                 piece = stream.decompress(pending, _STEP)
             except zlib.error as error:
-                raise DumpError(place, f"is a broken gzip file ({error})") from None
+                raise DumpError(
+                    place, say("is a broken gzip file ({error})", error=error)
+                ) from None
             if not piece and not stream.unconsumed_tail and not stream.eof:
-                raise DumpError(place, "is a gzip file that ends too early")
+                raise DumpError(place, say("is a gzip file that ends too early"))
             parts.append(piece)
             total += len(piece)
             if total > limits.unpacked_bytes:
                 size = limits.unpacked_bytes // 2**20
-                raise DumpError(place, f"unpacks to more than {size} MiB")
+                raise DumpError(place, say("unpacks to more than {n} MiB", n=size))
             pending = stream.unconsumed_tail
         rest = stream.unused_data
     return b"".join(parts)
@@ -113,7 +138,7 @@ def _json(place: str, text: bytes, limits: Limits) -> Iterator[bytes | memoryvie
         start += length
         count += 1
         if count > limits.documents:
-            raise DumpError(place, f"holds more than {limits.documents:,} documents")
+            raise DumpError(place, say("holds more than {n:,} documents", n=limits.documents))
 
 
 def _document_length(place: str, view: memoryview, start: int) -> int:
@@ -126,16 +151,18 @@ def _document_length(place: str, view: memoryview, start: int) -> int:
             return int(trailing.group(1)) - 1  # counted from one
         if "truncated" in str(error):
             raise DumpError(
-                f"{place}, byte {len(view)}",
-                "ends in the middle of a JSON document: was the export cut off?",
+                byte_of(place, len(view)),
+                say("ends in the middle of a JSON document: was the export cut off?"),
             ) from None
         at = re.search(r"\(byte (\d+)\)", str(error))
         where = start + (int(at.group(1)) if at else 0)
-        raise DumpError(f"{place}, byte {where}", f"is not valid JSON ({error})") from None
+        raise DumpError(
+            byte_of(place, where), say("is not valid JSON ({error})", error=error)
+        ) from None
     except UnicodeDecodeError as error:
-        raise DumpError(f"{place}, byte {start + error.start}", "is not UTF-8 text") from None
+        raise DumpError(byte_of(place, start + error.start), say("is not UTF-8 text")) from None
     except RecursionError:
-        raise DumpError(f"{place}, byte {start}", "is nested too deeply") from None
+        raise DumpError(byte_of(place, start), say("is nested too deeply")) from None
     return len(rest)
 
 
@@ -152,33 +179,39 @@ _Loader.yaml_implicit_resolvers = {
 def _yaml(place: str, text: bytes, limits: Limits) -> Iterator[bytes]:
     if len(text) > limits.yaml_bytes:
         size = limits.yaml_bytes // 2**20
-        raise DumpError(place, f"is YAML of more than {size} MiB: export with -o json instead")
+        raise DumpError(
+            place, say("is YAML of more than {n} MiB: export with -o json instead", n=size)
+        )
     try:
         _guard(place, text, limits)
         documents: Iterator[Any] = yaml.load_all(text, Loader=_Loader)
         for number, document in enumerate(documents, start=1):
             if document is None:
                 continue  # an empty document between two markers
-            where = f"{place}, document {number}"
+            where = document_of(place, number)
             if not isinstance(document, dict | list):
-                raise DumpError(where, "is not a Kubernetes object: expected a mapping")
+                raise DumpError(where, say("is not a Kubernetes object: expected a mapping"))
             for item in document if isinstance(document, list) else (document,):
                 yield _as_json(where, item)
     except yaml.YAMLError as error:
         raise DumpError(
-            _yaml_place(place, error), f"is not valid YAML ({_problem(error)})"
+            _yaml_place(place, error), say("is not valid YAML ({error})", error=_problem(error))
         ) from None
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, DumpError):
             raise
-        raise DumpError(place, f"is not valid YAML ({type(error).__name__})") from None
+        raise DumpError(
+            place, say("is not valid YAML ({error})", error=type(error).__name__)
+        ) from None
 
 
 def _as_json(where: str, item: object) -> bytes:
     try:
         return msgspec.json.encode(item)
     except (TypeError, msgspec.MsgspecError, OverflowError) as error:
-        raise DumpError(where, f"holds a value that JSON cannot carry ({error})") from None
+        raise DumpError(
+            where, say("holds a value that JSON cannot carry ({error})", error=error)
+        ) from None
 
 
 def _guard(place: str, text: bytes, limits: Limits) -> None:
@@ -187,19 +220,21 @@ def _guard(place: str, text: bytes, limits: Limits) -> None:
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         line = event.start_mark.line + 1 if event.start_mark is not None else 0
         if isinstance(event, yaml.AliasEvent):
-            raise DumpError(f"{place}, line {line}", "uses a YAML alias: kubectl writes none")
+            raise DumpError(line_of(place, line), say("uses a YAML alias: kubectl writes none"))
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > limits.depth:
-                raise DumpError(f"{place}, line {line}", f"is nested deeper than {limits.depth}")
+                raise DumpError(
+                    line_of(place, line), say("is nested deeper than {n}", n=limits.depth)
+                )
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
 
 def _yaml_place(place: str, error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
-    return f"{place}, line {mark.line + 1}" if mark is not None else place
+    return line_of(place, mark.line + 1) if mark is not None else place
 
 
 def _problem(error: yaml.YAMLError) -> str:
-    return str(getattr(error, "problem", None) or "syntax error")[:120]
+    return str(getattr(error, "problem", None) or say("syntax error"))[:120]

@@ -19,10 +19,11 @@ from msgspec import Raw, Struct
 
 from fleet.inventory import ReadResult, ReadStatus
 from fleet.kubernetes import api_documents
-from fleet.kubernetes.documents import DumpError, Limits, json_documents, unpack
+from fleet.kubernetes.documents import DumpError, Limits, document_of, json_documents, unpack
 from fleet.kubernetes.objects import RawCluster, decode_items, note, resource_of, unique
 from fleet.kubernetes.objects_core import Object, VersionInfo
 from fleet.kubernetes.resources import RESOURCES, Resource
+from fleet.words import say
 
 __all__ = ["DumpError", "Limits", "Source", "load"]
 
@@ -33,6 +34,22 @@ class Source:
 
     name: str
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A document of a source. As text it is English: lines of ``problems`` are kept with the
+    inventory, which people of several languages read."""
+
+    name: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.name}, document {self.number}"
+
+    def shown(self) -> str:
+        """In the words of the person who imports, for an error."""
+        return document_of(self.name, self.number)
 
 
 class _Head(Struct):
@@ -74,24 +91,29 @@ def load(sources: Iterable[Source], limits: Limits | None = None) -> RawCluster:
         collected.named = _named_after(source.name)
         text = unpack(source.name, source.data, limits)
         for number, document in enumerate(json_documents(source.name, text, limits), start=1):
-            place = f"{source.name[:120]}, document {number}"
+            place = _Place(source.name[:120], number)
             try:
                 _document(document, collected, place, limits)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise DumpError(place, f"is not a Kubernetes object or list: {error}") from None
+                raise DumpError(
+                    place.shown(), say("is not a Kubernetes object or list: {error}", error=error)
+                ) from None
             except RecursionError:
-                raise DumpError(place, "is nested too deeply") from None
+                raise DumpError(place.shown(), say("is nested too deeply")) from None
     if not (collected.seen or collected.version or collected.apis):
-        place = ", ".join(names)[:200] or "(no file)"
         raise DumpError(
-            place,
-            "holds no Kubernetes object that we read. Export with: "
-            "kubectl get nodes,pods,resourcequotas -A -o json",
+            ", ".join(names)[:200] or say("(no file)"),
+            say(
+                "holds no Kubernetes object that we read. Export with: "
+                "kubectl get nodes,pods,resourcequotas -A -o json"
+            ),
         )
     return _raw_cluster(collected)
 
 
-def _document(document: bytes | memoryview, into: _Collected, place: str, limits: Limits) -> None:
+def _document(
+    document: bytes | memoryview, into: _Collected, place: _Place, limits: Limits
+) -> None:
     head = _HEAD.decode(document)
     if head.kind == "APIResourceList":
         into.apis.append(api_documents.from_resource_list(document))
@@ -110,7 +132,7 @@ def _document(document: bytes | memoryview, into: _Collected, place: str, limits
             note(into.problems, f"{place}: no kind, left out")
 
 
-def _list(listing: _Envelope, into: _Collected, place: str, limits: Limits) -> None:
+def _list(listing: _Envelope, into: _Collected, place: _Place, limits: Limits) -> None:
     own = listing.kind.removesuffix("List")
     typed = resource_of(_group(listing.apiVersion), own) if own else None
     if typed is not None:
@@ -134,11 +156,11 @@ def _list(listing: _Envelope, into: _Collected, place: str, limits: Limits) -> N
 
 
 def _item(
-    raw: Raw | bytes | memoryview, head: _Head, into: _Collected, place: str, limits: Limits
+    raw: Raw | bytes | memoryview, head: _Head, into: _Collected, place: _Place, limits: Limits
 ) -> None:
     into.objects += 1
     if into.objects > limits.objects:
-        raise DumpError(place, f"holds more than {limits.objects:,} objects")
+        raise DumpError(place.shown(), say("holds more than {n:,} objects", n=limits.objects))
     resource = resource_of(_group(head.apiVersion), head.kind)
     if resource is not None:  # other kinds (Service, Secret …) are not looked at
         into.seen.add(resource.key)

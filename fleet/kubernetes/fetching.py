@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn
 
+from fleet.words import say
+
 POLL_S = 0.5  # how often a wait looks at its deadline and at "cancel"
 
 
@@ -87,13 +89,13 @@ class Patience:
         if self._cancelled is not None and seconds - self._asked >= POLL_S:
             self._asked = seconds
             if self._cancelled():
-                raise FetchError(Reason.CANCELLED, "Reading was cancelled.", "")
+                raise FetchError(Reason.CANCELLED, say("Reading was cancelled."), "")
         left = self._deadline_s - seconds
         if left <= 0:
             raise FetchError(
                 Reason.TIMEOUT,
-                f"Reading the cluster took longer than {self._deadline_s:g} s.",
-                "Look at the load of the API server, or give the sync more time.",
+                say("Reading the cluster took longer than {limit:g} s.", limit=self._deadline_s),
+                say("Look at the load of the API server, or give the sync more time."),
             )
         return left
 
@@ -105,11 +107,26 @@ class Patience:
         self.left()
 
 
-def malformed(where: str, what: str) -> NoReturn:
+def no_api_server(path: str, status: int) -> FetchError:
+    """The FetchError for a server that lacks what every API server has."""
+    return FetchError(
+        Reason.NOT_FOUND,
+        say(
+            "The server has no {path} (status {status}), so it is no API server.",
+            path=path,
+            status=status,
+        ),
+        say("Check the address, its port and its path."),
+    )
+
+
+def malformed(message: str) -> NoReturn:
     """Raise the FetchError for an answer that an API server does not give."""
     raise FetchError(
         Reason.MALFORMED,
-        f"The answer to {where} {what}.",
-        "Check that the address is that of a Kubernetes API server and not of a login page or "
-        "proxy, then sync again.",
+        message,
+        say(
+            "Check that the address is that of a Kubernetes API server and not of a login page or "
+            "proxy, then sync again."
+        ),
     )

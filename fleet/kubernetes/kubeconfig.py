@@ -17,45 +17,12 @@ from typing import NoReturn
 from fleet.kubernetes.address import AddressError, Endpoint, split_server
 from fleet.kubernetes.certificates import CertificateError, check_authorities, check_client_pair
 from fleet.kubernetes.strict_yaml import YamlError, read_strict
+from fleet.words import say
 
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 20
 MAX_TOKEN = 16 * 1024
 
-FLATTEN = (
-    "Print a file that stands alone with "
-    "`kubectl config view --raw --minify --flatten` and paste that."
-)
-SERVICE_ACCOUNT = (
-    "Apply the read-only ServiceAccount manifest shown on this page and use its token, "
-    "or run `kubectl proxy` and give http://127.0.0.1:8001."
-)
-
-# What kubectl understands and we refuse, with the way out. Names are kept exactly as kubectl's.
-_REFUSED_USER_KEYS = {
-    "exec": ("would start a program on this server", SERVICE_ACCOUNT),
-    "auth-provider": ("would start a program or call an identity provider", SERVICE_ACCOUNT),
-    "tokenFile": ("would read a file on this server", FLATTEN),
-    "client-certificate": ("would read a file on this server", FLATTEN),
-    "client-key": ("would read a file on this server", FLATTEN),
-    "username": ("is basic authentication, which Kubernetes removed in 1.19", SERVICE_ACCOUNT),
-    "password": ("is basic authentication, which Kubernetes removed in 1.19", SERVICE_ACCOUNT),
-    "as": ("acts as another user", SERVICE_ACCOUNT),
-    "as-uid": ("acts as another user", SERVICE_ACCOUNT),
-    "as-groups": ("acts as another user", SERVICE_ACCOUNT),
-    "as-user-extra": ("acts as another user", SERVICE_ACCOUNT),
-}
-_REFUSED_CLUSTER_KEYS = {
-    "certificate-authority": ("would read a file on this server", FLATTEN),
-    "proxy-url": (
-        "would send the credential through another server",
-        "Remove the key and give an address that this server reaches directly.",
-    ),
-    "insecure-skip-tls-verify": (
-        "would hand the credential to whoever answers",
-        "Remove the key and give the cluster's CA in certificate-authority-data.",
-    ),
-}
 _USER_KEYS = frozenset({"token", "client-certificate-data", "client-key-data", "extensions"})
 _CLUSTER_KEYS = frozenset(
     {
@@ -110,27 +77,77 @@ class ClusterAccess:
 Node = dict[str, object]
 
 
+def _flatten() -> str:
+    return say(
+        "Print a file that stands alone with "
+        "`kubectl config view --raw --minify --flatten` and paste that."
+    )
+
+
+def _service_account() -> str:
+    return say(
+        "Apply the read-only ServiceAccount manifest shown on this page and use its token, "
+        "or run `kubectl proxy` and give http://127.0.0.1:8001."
+    )
+
+
+def _refused_key(section: str, key: str) -> tuple[str, str] | None:
+    """What kubectl understands and we refuse, and the way out; None for every other key."""
+    match section, key:
+        case "users", "exec":
+            return say(
+                "The key would start a program on this server, so it is refused."
+            ), _service_account()
+        case "users", "auth-provider":
+            return say(
+                "The key would start a program or call an identity provider, so it is refused."
+            ), _service_account()
+        case "users", "tokenFile" | "client-certificate" | "client-key":
+            return say("The key would read a file on this server, so it is refused."), _flatten()
+        case "users", "username" | "password":
+            return say(
+                "The key is basic authentication, which Kubernetes removed in 1.19, so it is "
+                "refused."
+            ), _service_account()
+        case "users", "as" | "as-uid" | "as-groups" | "as-user-extra":
+            return say("The key acts as another user, so it is refused."), _service_account()
+        case "clusters", "certificate-authority":
+            return say("The key would read a file on this server, so it is refused."), _flatten()
+        case "clusters", "proxy-url":
+            return say(
+                "The key would send the credential through another server, so it is refused."
+            ), say("Remove the key and give an address that this server reaches directly.")
+        case "clusters", "insecure-skip-tls-verify":
+            return say(
+                "The key would hand the credential to whoever answers, so it is refused."
+            ), say("Remove the key and give the cluster's CA in certificate-authority-data.")
+        case _:
+            return None
+
+
 def parse(text: str | bytes) -> ClusterAccess:
     """Access from the text of one kubeconfig. Raises AccessError; opens nothing, calls nothing."""
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if len(raw) > MAX_BYTES:
-        _refuse("file", f"The kubeconfig is larger than {MAX_BYTES // 1024} KiB.", FLATTEN)
+        _refuse(
+            "file", say("The kubeconfig is larger than {n} KiB.", n=MAX_BYTES // 1024), _flatten()
+        )
     try:
         document = read_strict(raw, max_depth=MAX_DEPTH)
     except YamlError as error:
-        raise AccessError("file", str(error), FLATTEN) from None
+        raise AccessError("file", str(error), _flatten()) from None
     top = _mapping(document, "file")
-    _allow(top, "", _TOP_KEYS, {})
+    _allow(top, "", _TOP_KEYS)
     if (_text(top, "apiVersion", "") or "v1") != "v1":
-        _refuse("apiVersion", "Only apiVersion v1 is understood.", FLATTEN)
+        _refuse("apiVersion", say("Only apiVersion v1 is understood."), _flatten())
     if (_text(top, "kind", "") or "Config") != "Config":
-        _refuse("kind", "This is not a kubeconfig: its kind is not Config.", FLATTEN)
+        _refuse("kind", say("This is not a kubeconfig: its kind is not Config."), _flatten())
 
     context, where = _chosen_context(top)
-    _allow(context, where, _CONTEXT_KEYS, {})
+    _allow(context, where, _CONTEXT_KEYS)
     cluster_name = _text(context, "cluster", where)
     if not cluster_name:
-        _refuse(_join(where, "cluster"), "The context names no cluster.", FLATTEN)
+        _refuse(_join(where, "cluster"), say("The context names no cluster."), _flatten())
     cluster, cluster_at = _entry(top, "clusters", "cluster", cluster_name)
     user_name = _text(context, "user", where)
     user, user_at = _entry(top, "users", "user", user_name) if user_name else ({}, "users")
@@ -162,10 +179,14 @@ def in_cluster(root: Path = Path("/var/run/secrets/kubernetes.io/serviceaccount"
         except (OSError, UnicodeDecodeError):
             _refuse(
                 str(root / name),
-                "The ServiceAccount file cannot be read, so this is not a pod that may call "
-                "its own cluster.",
-                "Run inside the cluster with automountServiceAccountToken, or add the cluster "
-                "with an address and a token.",
+                say(
+                    "The ServiceAccount file cannot be read, so this is not a pod that may call "
+                    "its own cluster."
+                ),
+                say(
+                    "Run inside the cluster with automountServiceAccountToken, or add the cluster "
+                    "with an address and a token."
+                ),
             )
     # The name is in every API server's certificate and needs no environment variable.
     address = "https://kubernetes.default.svc"
@@ -175,18 +196,18 @@ def in_cluster(root: Path = Path("/var/run/secrets/kubernetes.io/serviceaccount"
 def _access(cluster: Node, cluster_at: str, user: Node, user_at: str) -> ClusterAccess:
     if _is_false(cluster.get("insecure-skip-tls-verify")):
         cluster = {k: v for k, v in cluster.items() if k != "insecure-skip-tls-verify"}
-    _allow(cluster, cluster_at, _CLUSTER_KEYS, _REFUSED_CLUSTER_KEYS)
-    _allow(user, user_at, _USER_KEYS, _REFUSED_USER_KEYS)
+    _allow(cluster, cluster_at, _CLUSTER_KEYS, "clusters")
+    _allow(user, user_at, _USER_KEYS, "users")
     server = _text(cluster, "server", cluster_at)
     if not server:
-        _refuse(_join(cluster_at, "server"), "The cluster has no server address.", FLATTEN)
+        _refuse(_join(cluster_at, "server"), say("The cluster has no server address."), _flatten())
     endpoint = _server(server, _join(cluster_at, "server"))
     name = _text(cluster, "tls-server-name", cluster_at)
     if name and _server(f"https://{name}", _join(cluster_at, "tls-server-name")).host != name:
         _refuse(
             _join(cluster_at, "tls-server-name"),
-            "This is not a host name in lower case.",
-            "Give the name alone, as the server's certificate has it.",
+            say("This is not a host name in lower case."),
+            say("Give the name alone, as the server's certificate has it."),
         )
     return _checked(
         server,
@@ -220,20 +241,28 @@ def _checked(
     if token is not None and (len(token) > MAX_TOKEN or not _TOKEN.fullmatch(token)):
         _refuse(
             keys["token"],
-            "The token holds a space, a line break or another character no token has, "
-            "or is longer than 16 KiB.",
-            "Copy the token again, as one line.",
+            say(
+                "The token holds a space, a line break or another character no token has, "
+                "or is longer than 16 KiB."
+            ),
+            say("Copy the token again, as one line."),
         )
     has_client = client_cert_pem is not None or client_key_pem is not None
     if endpoint.scheme == "http" and (token or has_client or ca_pem):
         _refuse(
             keys["credential"],
-            "A credential is never sent without TLS.",
-            "For kubectl proxy on http://127.0.0.1:8001 leave token and CA empty; "
-            "else use an https:// address.",
+            say("A credential is never sent without TLS."),
+            say(
+                "For kubectl proxy on http://127.0.0.1:8001 leave token and CA empty; "
+                "else use an https:// address."
+            ),
         )
     if endpoint.scheme == "https" and not token and not has_client:
-        _refuse(keys["credential"], "There is neither a token nor a certificate.", SERVICE_ACCOUNT)
+        _refuse(
+            keys["credential"],
+            say("There is neither a token nor a certificate."),
+            _service_account(),
+        )
     try:
         if ca_pem is not None:
             place = keys["ca"]
@@ -242,7 +271,7 @@ def _checked(
             place = keys["client"]
             client_cert_pem, client_key_pem = check_client_pair(client_cert_pem, client_key_pem)
     except CertificateError as error:
-        raise AccessError(place, str(error), FLATTEN) from None
+        raise AccessError(place, str(error), _flatten()) from None
     return ClusterAccess(
         server=server,
         ca_pem=ca_pem,
@@ -260,8 +289,8 @@ def _chosen_context(top: Node) -> tuple[Node, str]:
         if len(names) != 1:
             _refuse(
                 "current-context",
-                f"The file has {len(names)} contexts and does not say which one to use.",
-                FLATTEN,
+                say("The file has {n} contexts and does not say which one to use.", n=len(names)),
+                _flatten(),
             )
         current = names[0]
     return _entry(top, "contexts", "context", current)
@@ -273,9 +302,9 @@ def _names(top: Node, section: str) -> list[str]:
         place = f"{section}[{index}]"
         name = _text(_mapping(item, place), "name", place)
         if not name:
-            _refuse(f"{place}.name", "The entry has no name.", FLATTEN)
+            _refuse(f"{place}.name", say("The entry has no name."), _flatten())
         if name in names:
-            _refuse(f"{place}.name", "Two entries have the same name.", FLATTEN)
+            _refuse(f"{place}.name", say("Two entries have the same name."), _flatten())
         names.append(name)
     return names
 
@@ -283,24 +312,22 @@ def _names(top: Node, section: str) -> list[str]:
 def _entry(top: Node, section: str, inner: str, name: str) -> tuple[Node, str]:
     names = _names(top, section)
     if name not in names:
-        _refuse(section, f"There is no entry called {name[:80]!r}.", FLATTEN)
+        _refuse(section, say("There is no entry called {name}.", name=repr(name[:80])), _flatten())
     index = names.index(name)
     place = f"{section}[{index}]"
     item = _mapping(_list(top.get(section), section)[index], place)
-    _allow(item, place, frozenset({"name", inner}), {})
+    _allow(item, place, frozenset({"name", inner}))
     return _mapping(item.get(inner) or {}, f"{place}.{inner}"), f"{place}.{inner}"
 
 
-def _allow(
-    node: Node, place: str, known: frozenset[str], refused: dict[str, tuple[str, str]]
-) -> None:
+def _allow(node: Node, place: str, known: frozenset[str], section: str = "") -> None:
     for key in node:
-        if key in refused:
-            why, way_out = refused[key]
-            _refuse(_join(place, key), f"The key {why}, so it is refused.", way_out)
+        refused = _refused_key(section, key)
+        if refused is not None:
+            _refuse(_join(place, key), *refused)
     for key in node:
         if key not in known:
-            _refuse(_join(place, key[:80]), "The key is not one that we know.", FLATTEN)
+            _refuse(_join(place, key[:80]), say("The key is not one that we know."), _flatten())
 
 
 def _server(url: str, key: str) -> Endpoint:
@@ -308,7 +335,7 @@ def _server(url: str, key: str) -> Endpoint:
         return split_server(url)
     except AddressError as error:
         raise AccessError(
-            key, error.message, "Give the address as `kubectl cluster-info` prints it."
+            key, error.message, say("Give the address as `kubectl cluster-info` prints it.")
         ) from None
 
 
@@ -319,7 +346,7 @@ def _base64_text(node: Node, key: str, place: str) -> str | None:
     try:
         return base64.b64decode("".join(encoded.split()), validate=True).decode("ascii")
     except (binascii.Error, ValueError):
-        _refuse(_join(place, key), "The value is not PEM text in base64.", FLATTEN)
+        _refuse(_join(place, key), say("The value is not PEM text in base64."), _flatten())
 
 
 def _text(node: Node, key: str, place: str) -> str | None:
@@ -327,7 +354,7 @@ def _text(node: Node, key: str, place: str) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        _refuse(_join(place, key), "The value must be text.", FLATTEN)
+        _refuse(_join(place, key), say("The value must be text."), _flatten())
     return value
 
 
@@ -337,7 +364,7 @@ def _is_false(value: object) -> bool:
 
 def _mapping(value: object, place: str) -> Node:
     if not isinstance(value, dict):
-        _refuse(place, "This must be a set of keys and values.", FLATTEN)
+        _refuse(place, say("This must be a set of keys and values."), _flatten())
     return value
 
 
@@ -345,7 +372,7 @@ def _list(value: object, place: str) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        _refuse(place, "This must be a list.", FLATTEN)
+        _refuse(place, say("This must be a list."), _flatten())
     return value
 
 

@@ -9,12 +9,13 @@ from urllib.parse import urlencode
 import msgspec
 
 from fleet.inventory import ReadResult, ReadStatus
-from fleet.kubernetes.calls import Caller, reading
+from fleet.kubernetes.calls import Caller, reading, unexpected
 from fleet.kubernetes.fetching import FetchError, FetchLimits, Reason, malformed
 from fleet.kubernetes.objects import Page, decode_page, note, unique
 from fleet.kubernetes.objects_core import Object
 from fleet.kubernetes.resources import Resource
 from fleet.kubernetes.served import api_path
+from fleet.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,14 @@ def read_list(
         else:
             raise FetchError(
                 Reason.EXPIRED,
-                f"The list of {resource.key} expired while it was read, "
-                f"{limits.restarts + 1} times.",
-                "Sync at a quieter time; the API server is too slow for a list of this length.",
+                say(
+                    "The list of {resource} expired while it was read, {n} times.",
+                    resource=resource.key,
+                    n=limits.restarts + 1,
+                ),
+                say(
+                    "Sync at a quieter time; the API server is too slow for a list of this length."
+                ),
             )
         if listing.status is not ReadStatus.NOT_SERVED:
             return listing
@@ -102,7 +108,7 @@ def _read_once(
             case 200:
                 page = _decoded(resource, answer.body, path)
             case status:
-                malformed(path, f"has the unexpected status {status}")
+                unexpected(path, status)
         objects += page.items
         for line in page.problems:
             note(problems, line)
@@ -113,12 +119,16 @@ def _read_once(
             whole = unique(resource.key, objects, problems)
             return Listing(ReadStatus.READ, whole, resource_version, tuple(problems))
         if token in seen:
-            malformed(path, "repeats itself and would never end")
+            malformed(say("The answer to {where} repeats itself and would never end.", where=path))
         seen.add(token)
     raise FetchError(
         Reason.TOO_LARGE,
-        f"The list of {resource.key} has more than {limits.pages} pages.",
-        "Check that the address is that of a Kubernetes API server.",
+        say(
+            "The list of {resource} has more than {n} pages.",
+            resource=resource.key,
+            n=limits.pages,
+        ),
+        say("Check that the address is that of a Kubernetes API server."),
     )
 
 
@@ -127,7 +137,7 @@ def _decoded(resource: Resource, body: bytes, path: str) -> Page:
         # A page with status 200 that is no list (a login page, a proxy's excuse) must not pass
         # for an empty list.
         if not msgspec.json.decode(body, type=_Kind).kind.endswith("List"):
-            malformed(path, "is not a list of objects")
+            malformed(say("The answer to {where} is not a list of objects.", where=path))
         return decode_page(resource, body)
 
 

@@ -9,9 +9,10 @@ from msgspec import Struct
 
 from fleet.kubernetes import api_documents
 from fleet.kubernetes.calls import Caller, decoded, reading
-from fleet.kubernetes.fetching import FetchError, Reason, malformed
+from fleet.kubernetes.fetching import FetchError, Reason, malformed, no_api_server
 from fleet.kubernetes.resources import RESOURCES, Resource
 from fleet.kubernetes.transport import Answer
+from fleet.words import say
 
 ACCEPT = ",".join(
     (
@@ -113,7 +114,7 @@ def ask(caller: Caller) -> Served | None:
                 versions = [version.version for version in group.versions or ()]
                 parts += _older(caller, group.name, versions, stale)
         else:
-            malformed(root, "is not a list of APIs")
+            malformed(say("The answer to {where} is not a list of APIs.", where=root))
     return Served(api_documents.merge(parts), frozenset(stale))
 
 
@@ -124,11 +125,7 @@ def _get(caller: Caller, path: str) -> Answer | None:
     if answer.status == 403:
         return None
     if answer.status != 200:
-        raise FetchError(
-            Reason.NOT_FOUND,
-            f"The server has no {path} (status {answer.status}), so it is no API server.",
-            "Check the address, its port and its path.",
-        )
+        raise no_api_server(path, answer.status)
     return answer
 
 

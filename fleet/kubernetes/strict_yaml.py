@@ -10,6 +10,8 @@ from typing import NoReturn
 
 import yaml
 
+from fleet.words import say
+
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -22,15 +24,17 @@ def read_strict(raw: bytes, *, max_depth: int) -> object:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
-        raise YamlError("The text is not UTF-8.") from None
+        raise YamlError(say("The text is not UTF-8.")) from None
     try:
         return _build(text, max_depth)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f" at line {mark.line + 1}" if mark else ""
-        raise YamlError(f"The text is not valid YAML{place}.") from None
+        if mark is None:
+            raise YamlError(say("The text is not valid YAML.")) from None
+        line = mark.line + 1
+        raise YamlError(say("The text is not valid YAML at line {line}.", line=line)) from None
     except yaml.YAMLError:  # a character that YAML does not allow
-        raise YamlError("The text holds a character that YAML does not allow.") from None
+        raise YamlError(say("The text holds a character that YAML does not allow.")) from None
 
 
 def _build(text: str, max_depth: int) -> object:
@@ -42,21 +46,21 @@ def _build(text: str, max_depth: int) -> object:
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
-                _refuse(event, "There is more than one document")
+                _refuse(event, say("There is more than one document"))
         elif isinstance(event, yaml.AliasEvent):
-            _refuse(event, "Aliases are not allowed")
+            _refuse(event, say("Aliases are not allowed"))
         elif isinstance(event, yaml.NodeEvent):
             if event.anchor is not None:
-                _refuse(event, "Anchors are not allowed")
+                _refuse(event, say("Anchors are not allowed"))
             node = _node(event)
             is_key = _attach(open_nodes[-1], keys, node, event)
             if isinstance(event, yaml.CollectionStartEvent):
                 if is_key:
-                    _refuse(event, "A key must be text")
+                    _refuse(event, say("A key must be text"))
                 open_nodes.append(node)
                 keys.append(None)
                 if len(open_nodes) - 1 > max_depth:
-                    _refuse(event, f"The text is nested deeper than {max_depth} levels")
+                    _refuse(event, say("The text is nested deeper than {n} levels", n=max_depth))
         elif isinstance(event, yaml.CollectionEndEvent):
             open_nodes.pop()
             keys.pop()
@@ -66,12 +70,12 @@ def _build(text: str, max_depth: int) -> object:
 def _node(event: yaml.NodeEvent) -> object:
     if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
         if event.tag is not None:
-            _refuse(event, "Tags are not allowed")
+            _refuse(event, say("Tags are not allowed"))
         return {} if isinstance(event, yaml.MappingStartEvent) else []
     if not isinstance(event, yaml.ScalarEvent):  # pragma: no cover - the three kinds are all
-        _refuse(event, "Unknown kind of value")
+        _refuse(event, say("Unknown kind of value"))
     if event.tag is not None:
-        _refuse(event, "Tags are not allowed")
+        _refuse(event, say("Tags are not allowed"))
     plain = event.style in (None, "")
     return None if plain and event.value in _NULLS else str(event.value)
 
@@ -82,22 +86,24 @@ def _attach(parent: object, keys: list[str | None], node: object, event: yaml.No
         parent.append(node)
         return False
     if not isinstance(parent, dict):  # pragma: no cover - only collections are open
-        _refuse(event, "Unknown kind of value")
+        _refuse(event, say("Unknown kind of value"))
     key = keys[-1]
     if key is not None:
         parent[key] = node
         keys[-1] = None
         return False
     if not isinstance(node, str):
-        _refuse(event, "A key must be text")
+        _refuse(event, say("A key must be text"))
     if node in parent:
-        _refuse(event, "A key is given twice")
+        _refuse(event, say("A key is given twice"))
     if node == "<<":
-        _refuse(event, "Merge keys are not allowed")
+        _refuse(event, say("Merge keys are not allowed"))
     keys[-1] = node
     return True
 
 
 def _refuse(event: yaml.Event, what: str) -> NoReturn:
     mark = event.start_mark
-    raise YamlError(f"{what} (line {mark.line + 1})." if mark else f"{what}.")
+    if mark is None:
+        raise YamlError(f"{what}.")
+    raise YamlError(say("{what} (line {line}).", what=what, line=mark.line + 1))

@@ -29,18 +29,46 @@ from fleet.kubernetes.fetching import (
     malformed,
 )
 from fleet.kubernetes.kubeconfig import ClusterAccess
+from fleet.words import say
 
 _CHUNK = 256 * 1024
-# Codes of OpenSSL's X509_verify_cert; texts of our own, since OpenSSL's hold names from outside.
-_VERIFY_TEXT = {
-    10: "its certificate has expired",
-    9: "its certificate is not valid yet",
-    18: "its certificate is self-signed and not the given CA",
-    19: "its certificate was signed by an authority that is not the given CA",
-    20: "its certificate was signed by an authority that is not the given CA",
-    62: "its certificate is for another host name",
-    64: "its certificate is for another IP address",
-}
+
+
+def _not_trusted(at: str, code: int) -> str:
+    """A code of OpenSSL's X509_verify_cert in our words: OpenSSL's hold names from outside."""
+    match code:
+        case 9:
+            return say(
+                "The server at {at} is not trusted: its certificate is not valid yet.", at=at
+            )
+        case 10:
+            return say("The server at {at} is not trusted: its certificate has expired.", at=at)
+        case 18:
+            return say(
+                "The server at {at} is not trusted: its certificate is self-signed and not the "
+                "given CA.",
+                at=at,
+            )
+        case 19 | 20:
+            return say(
+                "The server at {at} is not trusted: its certificate was signed by an authority "
+                "that is not the given CA.",
+                at=at,
+            )
+        case 62:
+            return say(
+                "The server at {at} is not trusted: its certificate is for another host name.",
+                at=at,
+            )
+        case 64:
+            return say(
+                "The server at {at} is not trusted: its certificate is for another IP address.",
+                at=at,
+            )
+        case _:
+            return say(
+                "The server at {at} is not trusted: its certificate cannot be verified.", at=at
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +107,7 @@ class Connection:
                 )
             except CertificateError as error:
                 raise FetchError(
-                    Reason.TLS, str(error), "Enter the access to the cluster again."
+                    Reason.TLS, str(error), say("Enter the access to the cluster again.")
                 ) from None
 
     def close(self) -> None:
@@ -126,7 +154,7 @@ class Connection:
             raise  # RemoteDisconnected is one too; get() knows whether to call again
         except (http.client.HTTPException, ValueError):
             self.close()
-            malformed(where, "was cut off or is not HTTP")
+            malformed(say("The answer to {where} was cut off or is not HTTP.", where=where))
         except BaseException:
             self.close()
             raise
@@ -136,15 +164,20 @@ class Connection:
             self.close()
             raise FetchError(
                 Reason.REDIRECT,
-                f"The server sends {where} on to another address, which is not followed.",
-                "Give the address of the API server itself.",
+                say(
+                    "The server sends {where} on to another address, which is not followed.",
+                    where=where,
+                ),
+                say("Give the address of the API server itself."),
             )
         return Answer(response.status, body, response.getheader("Retry-After") or "")
 
     def _body(self, response: http.client.HTTPResponse, where: str) -> bytes:
         encoding = (response.getheader("Content-Encoding") or "identity").strip().lower()
         if encoding not in ("identity", "gzip"):
-            malformed(where, "has an encoding that was not asked for")
+            malformed(
+                say("The answer to {where} has an encoding that was not asked for.", where=where)
+            )
         inflate = zlib.decompressobj(wbits=31) if encoding == "gzip" else None
         body = bytearray()
         wire = 0
@@ -153,17 +186,17 @@ class Connection:
             if inflate is None:
                 body += chunk
             elif inflate.eof:
-                malformed(where, "goes on after its end")
+                malformed(say("The answer to {where} goes on after its end.", where=where))
             try:
                 while inflate and chunk:
                     body += inflate.decompress(chunk, _CHUNK)
                     chunk = inflate.unconsumed_tail
                     self._check_size(wire, len(body), where)
             except zlib.error:
-                malformed(where, "is not valid gzip")
+                malformed(say("The answer to {where} is not valid gzip.", where=where))
             self._check_size(wire, len(body), where)
         if response.length or (inflate and body and not inflate.eof):
-            malformed(where, "was cut off")
+            malformed(say("The answer to {where} was cut off.", where=where))
         self._total_bytes += len(body)
         return bytes(body)
 
@@ -173,8 +206,8 @@ class Connection:
         if size > self._limits.page_bytes or self._total_bytes + size > self._limits.total_bytes:
             raise FetchError(
                 Reason.TOO_LARGE,
-                f"The answer to {where} is larger than the limit on what is read.",
-                "Check that the address is that of a Kubernetes API server.",
+                say("The answer to {where} is larger than the limit on what is read.", where=where),
+                say("Check that the address is that of a Kubernetes API server."),
             )
 
     def _dial(self) -> socket.socket:
@@ -197,12 +230,13 @@ class Connection:
             return self._context.wrap_socket(plain, server_hostname=self._server_name)
         except ssl.SSLCertVerificationError as error:
             plain.close()
-            what = _VERIFY_TEXT.get(error.verify_code, "its certificate cannot be verified")
             raise FetchError(
                 Reason.TLS,
-                f"The server at {self._target.authority} is not trusted: {what}.",
-                "Give the CA certificate of this cluster, and an address that its certificate "
-                "names.",
+                _not_trusted(self._target.authority, error.verify_code),
+                say(
+                    "Give the CA certificate of this cluster, and an address that its certificate "
+                    "names."
+                ),
             ) from None
         except TimeoutError as error:
             plain.close()
@@ -211,28 +245,41 @@ class Connection:
             plain.close()
             raise FetchError(
                 Reason.TLS,
-                f"The server at {self._target.authority} does not complete a TLS handshake.",
-                "Check the address and port, and whether the server asks for a client certificate.",
+                say(
+                    "The server at {at} does not complete a TLS handshake.",
+                    at=self._target.authority,
+                ),
+                say(
+                    "Check the address and port, and whether the server asks for a client "
+                    "certificate."
+                ),
             ) from None
 
     def _unreachable(self, error: OSError) -> FetchError:
         if isinstance(error, TimeoutError):
             return FetchError(
                 Reason.TIMEOUT,
-                f"{self._target.authority} did not answer within {self._limits.connect_s:g} s.",
-                "Check the address, and that a firewall lets this machine reach it.",
+                say(
+                    "{at} did not answer within {limit:g} s.",
+                    at=self._target.authority,
+                    limit=self._limits.connect_s,
+                ),
+                say("Check the address, and that a firewall lets this machine reach it."),
             )
         return FetchError(
             Reason.REFUSED,
-            f"Nothing accepts a connection at {self._target.authority}.",
-            "Check the address and port, and that the API server runs.",
+            say("Nothing accepts a connection at {at}.", at=self._target.authority),
+            say("Check the address and port, and that the API server runs."),
         )
 
     def _broken(self, error: OSError) -> FetchError:
         return FetchError(
             Reason.TLS if isinstance(error, ssl.SSLError) else Reason.REFUSED,
-            f"The server at {self._target.authority} closed the connection without an answer.",
-            "If it asks for a client certificate, check that it is valid; else sync again.",
+            say(
+                "The server at {at} closed the connection without an answer.",
+                at=self._target.authority,
+            ),
+            say("If it asks for a client certificate, check that it is valid; else sync again."),
         )
 
 
@@ -278,6 +325,6 @@ class _PatientReader(io.RawIOBase):
                 if time.monotonic() - silent_since > self._silence_s:
                     raise FetchError(
                         Reason.TIMEOUT,
-                        f"The server fell silent for {self._silence_s:g} s.",
-                        "Look at the load of the API server, then sync again.",
+                        say("The server fell silent for {limit:g} s.", limit=self._silence_s),
+                        say("Look at the load of the API server, then sync again."),
                     ) from None
