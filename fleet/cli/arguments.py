@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-FILES_HELP = (
-    "what kubectl printed (JSON or YAML, also .gz), or a folder of such files; - is standard "
-    "input. All FILEs together are one cluster"
-)
-CLUSTER_HELP = (
-    "a named cluster; repeat it for several clusters, or with the same NAME for several files"
-)
+from fleet.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,91 +45,112 @@ def parse(argv: Sequence[str] | None) -> Options:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gpu-fleet",
-        description="Inventory, sizing, placement and readiness of GPU fleets on Kubernetes.",
-        epilog="Exit code 0: all well. 3: something could not be placed, or a check failed. "
-        "2: bad input.",
+        description=say("Inventory, sizing, placement and readiness of GPU fleets on Kubernetes."),
+        epilog=say(
+            "Exit code 0: all well. 3: something could not be placed, or a check failed. "
+            "2: bad input."
+        ),
     )
     parser.add_argument("--version", action="version", version=f"gpu-fleet {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    inventory = commands.add_parser("inventory", help="the GPUs of a cluster: all, used, free")
+    inventory = commands.add_parser("inventory", help=say("the GPUs of a cluster: all, used, free"))
     _add_clusters(inventory)
     _add_form(inventory)
-    size = commands.add_parser("size", help="what each workload needs: GPU models and how many")
+    size = commands.add_parser(
+        "size", help=say("what each workload needs: GPU models and how many")
+    )
     _add_workloads(size)
     size.add_argument(
         "--card",
         dest="cards",
         action="append",
         metavar="MODEL",
-        help="judge this GPU model only; repeatable",
+        help=say("judge this GPU model only; repeatable"),
     )
     size.add_argument(
         "--all",
         dest="all_shapes",
         action="store_true",
-        help="every shape that works, not only the smallest of each card",
+        help=say("every shape that works, not only the smallest of each card"),
     )
-    size.add_argument("--explain", action="store_true", help="show the arithmetic")
+    size.add_argument("--explain", action="store_true", help=say("show the arithmetic"))
     _add_form(size)
-    plan = commands.add_parser("plan", help="place workloads on clusters, with cost and reasons")
+    plan = commands.add_parser(
+        "plan", help=say("place workloads on clusters, with cost and reasons")
+    )
     _add_workloads(plan)
     _add_clusters(plan)
-    plan.add_argument("--name", default="plan", help="name of the plan in the report")
+    plan.add_argument("--name", default="plan", help=say("name of the plan in the report"))
     plan.add_argument(
-        "--seconds", type=_seconds, default=20.0, help="time for the search (default 20)"
+        "--seconds", type=_seconds, default=20.0, help=say("time for the search (default 20)")
     )
-    plan.add_argument("--seed", type=int, default=0, help="same input and seed, same answer")
+    plan.add_argument("--seed", type=int, default=0, help=say("same input and seed, same answer"))
     _add_form(plan)
-    check = commands.add_parser("check", help="is the cluster ready? The five questions")
+    check = commands.add_parser("check", help=say("is the cluster ready? The five questions"))
     _add_clusters(check)
     check.add_argument(
         "--workloads",
         default="",
         metavar="WORKLOADS",
-        help="workload file, to hold load times against probes",
+        help=say("workload file, to hold load times against probes"),
     )
     check.add_argument(
         "--today",
         type=_day,
         default=datetime.now(UTC).date(),
         metavar="YYYY-MM-DD",
-        help="the date for support periods",
+        help=say("the date for support periods"),
     )
     check.add_argument(
-        "--verbose", action="store_true", help="show passed and not applicable checks in full"
+        "--verbose", action="store_true", help=say("show passed and not applicable checks in full")
     )
     _add_form(check)
     return parser
 
 
 def _add_clusters(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help=FILES_HELP)
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help=say(
+            "what kubectl printed (JSON or YAML, also .gz), or a folder of such files; - is "
+            "standard input. All FILEs together are one cluster"
+        ),
+    )
     parser.add_argument(
         "--cluster",
         dest="clusters",
         action="append",
         type=_named,
         metavar="NAME=FILE",
-        help=CLUSTER_HELP,
+        help=say(
+            "a named cluster; repeat it for several clusters, or with the same NAME for several "
+            "files"
+        ),
     )
 
 
 def _add_workloads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "workloads", metavar="WORKLOADS", help="workload file, YAML or JSON; - is standard input"
+        "workloads",
+        metavar="WORKLOADS",
+        help=say("workload file, YAML or JSON; - is standard input"),
     )
 
 
 def _add_form(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="JSON for programs")
-    form.add_argument("--csv", action="store_true", help="CSV for spreadsheets (UTF-8 with BOM)")
+    form.add_argument("--json", action="store_true", help=say("JSON for programs"))
+    form.add_argument(
+        "--csv", action="store_true", help=say("CSV for spreadsheets (UTF-8 with BOM)")
+    )
 
 
 def _named(text: str) -> tuple[str, str]:
     name, found, path = text.partition("=")
     if not (name and found and path):
-        raise argparse.ArgumentTypeError("expected NAME=FILE")
+        raise argparse.ArgumentTypeError(say("expected NAME=FILE"))
     return name, path
 
 
@@ -143,16 +158,16 @@ def _day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise argparse.ArgumentTypeError("expected a date as 2026-12-01") from None
+        raise argparse.ArgumentTypeError(say("expected a date as 2026-12-01")) from None
 
 
 def _seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError("expected a number of seconds") from None
+        raise argparse.ArgumentTypeError(say("expected a number of seconds")) from None
     if not 0 < seconds <= 3600:
-        raise argparse.ArgumentTypeError("expected more than 0 and at most 3600 seconds")
+        raise argparse.ArgumentTypeError(say("expected more than 0 and at most 3600 seconds"))
     return seconds
 
 
@@ -160,4 +175,4 @@ def _version() -> str:
     try:
         return version("gpu-fleet-planner")
     except PackageNotFoundError:
-        return "(not installed)"
+        return say("(not installed)")

@@ -18,16 +18,9 @@ from fleet.cli.terminal import (
 from fleet.csv_text import Cell
 from fleet.readiness.finding import QUESTIONS, Finding, Verdict
 from fleet.readiness.report import check, counts
+from fleet.words import say
 
 FAILED = 3
-
-WORDS: dict[Verdict, str] = {
-    Verdict.FAIL: "Fail",
-    Verdict.WARN: "Warn",
-    Verdict.UNKNOWN: "Unknown",
-    Verdict.PASS: "Pass",
-    Verdict.NOT_APPLICABLE: "N/A",
-}
 
 CSV_COLUMNS = (
     "cluster",
@@ -70,21 +63,39 @@ def run(options: Options) -> int:
     return FAILED if failed else 0
 
 
+def _words() -> dict[Verdict, str]:
+    return {
+        Verdict.FAIL: say("Fail"),
+        Verdict.WARN: say("Warn"),
+        Verdict.UNKNOWN: say("Unknown"),
+        Verdict.PASS: say("Pass"),
+        Verdict.NOT_APPLICABLE: say("N/A"),
+    }
+
+
 def _show(name: str, findings: tuple[Finding, ...], verbose: bool) -> None:
     total = counts(findings)
-    summary = ", ".join(f"{number} {WORDS[v].lower()}" for v, number in total.items() if number)
+    words = _words()
+    summary = ", ".join(f"{number} {words[v].lower()}" for v, number in total.items() if number)
     write(paragraph(f"{name}: {summary}" if name else summary))
     # Questions with the worst verdict first, as the findings themselves stand.
     order = list(dict.fromkeys(finding.question for finding in findings))
     for question in order:
-        write("\n" + coloured(f"{QUESTIONS[question]} (question {question} of 5)", "bold") + "\n")
+        title = say(
+            "{question} (question {number} of 5)", question=QUESTIONS[question], number=question
+        )
+        write("\n" + coloured(title, "bold") + "\n")
         own = [finding for finding in findings if finding.question == question]
         told = [finding for finding in own if verbose or _is_told(finding)]
         for finding in told:
             _show_finding(finding, verbose)
         if len(told) < len(own):
             write(
-                paragraph(f"N/A     {len(own) - len(told)} with nothing to judge (--verbose)", "  ")
+                paragraph(
+                    f"{words[Verdict.NOT_APPLICABLE]:<8}"
+                    + say("{n} with nothing to judge (--verbose)", n=len(own) - len(told)),
+                    "  ",
+                )
             )
 
 
@@ -96,7 +107,7 @@ def _is_told(finding: Finding) -> bool:
 def _show_finding(finding: Finding, verbose: bool) -> None:
     verdict = finding.verdict
     indent = " " * 10
-    word = f"{WORDS[verdict]:<8}"
+    word = f"{_words()[verdict]:<8}"
     if verdict is not Verdict.NOT_APPLICABLE:
         word = coloured(word, verdict.value)
     write("  " + word + paragraph(finding.title, indent)[len(indent) :])
@@ -107,9 +118,9 @@ def _show_finding(finding: Finding, verbose: bool) -> None:
     for evidence in finding.evidence:
         write(paragraph(f"· {evidence.object}  {evidence.field}: {evidence.value}", indent))
     if finding.costs:
-        write(paragraph(f"Costs: {finding.costs}", indent))
+        write(paragraph(say("Costs: {text}", text=finding.costs), indent))
     if finding.remedy:
-        write(paragraph(f"Remedy: {finding.remedy}", indent))
+        write(paragraph(say("Remedy: {text}", text=finding.remedy), indent))
     if finding.snippet:
         write(block(finding.snippet, indent + "  "))
 

@@ -11,6 +11,7 @@ from fleet.csv_text import Cell
 from fleet.inventory import DeviceGroup, Inventory, Node, Units
 from fleet.inventory_report import as_report
 from fleet.units import gib_text
+from fleet.words import say, say_many
 
 CSV_COLUMNS = (
     "cluster",
@@ -63,59 +64,67 @@ def _groups(inventory: Inventory) -> list[tuple[Node, DeviceGroup, Units | None]
 def _show(name: str, inventory: Inventory) -> None:
     report = as_report(inventory)
     totals = report["totals"]
-    version = inventory.version.git_version or "version not known"
+    version = inventory.version.git_version or say("version not known")
     head = f"{name}: " if name else ""
     write(
         paragraph(
-            f"{head}{_count(totals.get('physical_gpus'))} GPUs on {totals.get('gpu_nodes', 0)} of "
-            f"{len(inventory.nodes)} nodes, {totals.get('requested', 0)} requested, "
-            f"{totals.get('free_whole_gpus', 0)} free as whole GPUs. Kubernetes {version}."
+            head
+            + say(
+                "{gpus} GPUs on {gpu_nodes} of {nodes} nodes, {requested} requested, "
+                "{free} free as whole GPUs. Kubernetes {version}.",
+                gpus=_count(totals.get("physical_gpus")),
+                gpu_nodes=totals.get("gpu_nodes", 0),
+                nodes=len(inventory.nodes),
+                requested=totals.get("requested", 0),
+                free=totals.get("free_whole_gpus", 0),
+                version=version,
+            )
         )
     )
     rows = []
     for node, group, units in _groups(inventory):
-        memory = gib_text(group.memory_mib, 0) if group.memory_mib is not None else "unknown"
+        memory = gib_text(group.memory_mib, 0) if group.memory_mib is not None else say("unknown")
         rows.append(
             [
                 node.name,
-                group.model or f"unknown ({group.vendor})",
+                group.model or say("unknown ({vendor})", vendor=group.vendor),
                 memory,
                 _count(group.physical) + ("~" if group.physical_estimated else ""),
                 group.sharing,
-                units.resource if units is not None else "none offered",
+                units.resource if units is not None else say("none offered"),
                 str(units.allocatable) if units is not None else "0",
                 str(units.requested) if units is not None else "0",
                 str(node.free(units)) if units is not None else "0",
-                node.not_schedulable_reason or "yes",
+                node.not_schedulable_reason or say("yes"),
             ]
         )
     columns = [
-        Column("NODE"),
-        Column("GPU MODEL"),
-        Column("MEMORY", right=True),
-        Column("GPUS", right=True),
-        Column("SHARING"),
-        Column("RESOURCE"),
-        Column("UNITS", right=True),
-        Column("REQUESTED", right=True),
-        Column("FREE", right=True),
-        Column("SCHEDULABLE"),
+        Column(say("NODE")),
+        Column(say("GPU MODEL")),
+        Column(say("MEMORY"), right=True),
+        Column(say("GPUS"), right=True),
+        Column(say("SHARING")),
+        Column(say("RESOURCE")),
+        Column(say("UNITS"), right=True),
+        Column(say("REQUESTED"), right=True),
+        Column(say("FREE"), right=True),
+        Column(say("SCHEDULABLE")),
     ]
     if rows:
         write("\n" + table(columns, rows))
     else:
-        write(paragraph("No GPU node was found."))
+        write(paragraph(say("No GPU node was found.")))
     if inventory.problems:
         write("\n")
-        write(paragraph(f"{len(inventory.problems)} odd objects:"))
+        write(paragraph(say_many("{n} odd objects:", "{n} odd objects:", len(inventory.problems))))
         for problem in inventory.problems[:10]:
             write(paragraph(f"- {problem}"))
         if len(inventory.problems) > 10:
-            write(paragraph(f"- and {len(inventory.problems) - 10} more (see --json)"))
+            write(paragraph(say("- and {n} more (see --json)", n=len(inventory.problems) - 10)))
 
 
 def _count(number: int | None) -> str:
-    return "unknown" if number is None else str(number)
+    return say("unknown") if number is None else str(number)
 
 
 def _csv_rows(found: Mapping[str, Inventory]) -> list[dict[str, Cell]]:

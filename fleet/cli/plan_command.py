@@ -18,6 +18,7 @@ from fleet.placement.result import Unplaced
 from fleet.placement.solver import Budget
 from fleet.planning import Plan, PlanError, make_plan, report_csv, report_rows
 from fleet.units import Money
+from fleet.words import say
 
 UNPLACED = 3
 
@@ -54,7 +55,13 @@ def _show(plan: Plan, name: str) -> None:
     waiting = sum(u.replicas for u in plan.placement.unplaced)
     write(
         paragraph(
-            f"{wanted - waiting} of {wanted} replicas placed for {_cost(plan)}; {_proof(plan)}."
+            say(
+                "{placed} of {wanted} replicas placed for {cost}; {proof}.",
+                placed=wanted - waiting,
+                wanted=wanted,
+                cost=_cost(plan),
+                proof=_proof(plan),
+            )
         )
     )
     for unplaced in plan.placement.unplaced:
@@ -63,15 +70,15 @@ def _show(plan: Plan, name: str) -> None:
     rows = _placed(plan, name)
     if rows:
         columns = [
-            Column("WORKLOAD"),
-            Column("REPLICA", right=True),
-            Column("POD", right=True),
-            Column("CLUSTER"),
-            Column("NODE"),
-            Column("CARD"),
-            Column("GPUS", right=True),
-            Column("PER HOUR", right=True),
-            Column("WHY HERE"),
+            Column(say("WORKLOAD")),
+            Column(say("REPLICA"), right=True),
+            Column(say("POD"), right=True),
+            Column(say("CLUSTER")),
+            Column(say("NODE")),
+            Column(say("CARD")),
+            Column(say("GPUS"), right=True),
+            Column(say("PER HOUR"), right=True),
+            Column(say("WHY HERE")),
         ]
         write("\n" + table(columns, rows))
     for note in dict.fromkeys((*plan.problem.notes, *plan.placement.notes)):
@@ -79,7 +86,7 @@ def _show(plan: Plan, name: str) -> None:
 
 
 def _show_unplaced(unplaced: Unplaced) -> None:
-    title = f"{unplaced.workload}: {unplaced.replicas} not placed"
+    title = say("{workload}: {n} not placed", workload=unplaced.workload, n=unplaced.replicas)
     write(coloured(escaped(title), "fail") + "\n")
     write(paragraph(unplaced.sentence, "  "))
     if unplaced.nearest:
@@ -88,7 +95,14 @@ def _show_unplaced(unplaced: Unplaced) -> None:
         example = f" ({step.example})" if step.example else ""
         write(
             paragraph(
-                f"{step.label}: {step.nodes_after} of {step.nodes_before} nodes{example}", "    "
+                say(
+                    "{step}: {after} of {before} nodes",
+                    step=step.label,
+                    after=step.nodes_after,
+                    before=step.nodes_before,
+                )
+                + example,
+                "    ",
             )
         )
 
@@ -103,7 +117,7 @@ def _placed(plan: Plan, name: str) -> list[list[str]]:
             str(row["node"]),
             str(row["gpu_model"]),
             str(row["gpus"]),
-            "no price"
+            say("no price")
             if row["cost_per_hour"] is None
             else f"{row['cost_per_hour']:,.2f} {row['currency']}",
             str(row["reason"]),
@@ -117,11 +131,15 @@ def _cost(plan: Plan) -> str:
     hour = [_money(amount) for amount in plan.costs.per_hour]
     month = [_money(amount) for amount in plan.costs.per_month]
     if not hour:
-        return "no known price"
-    text = f"{' + '.join(hour)} per hour, {' + '.join(month)} per month"
-    if plan.costs.unpriced_gpus:
-        text += f", and {plan.costs.unpriced_gpus:f} GPUs without a price"
-    return text
+        return say("no known price")
+    known = {"hour": " + ".join(hour), "month": " + ".join(month)}
+    if not plan.costs.unpriced_gpus:
+        return say("{hour} per hour, {month} per month", **known)
+    return say(
+        "{hour} per hour, {month} per month, and {gpus:f} GPUs without a price",
+        **known,
+        gpus=plan.costs.unpriced_gpus,
+    )
 
 
 def _money(amount: Money) -> str:
@@ -131,7 +149,10 @@ def _money(amount: Money) -> str:
 def _proof(plan: Plan) -> str:
     gap = plan.placement.gap
     if gap is None:
-        return f"{plan.placement.status.value}; how far from the best possible is not known"
+        return say(
+            "{status}; how far from the best possible is not known",
+            status=plan.placement.status.value,
+        )
     if gap == 0:
-        return "proven best"
-    return f"within {gap:.1%} of the best possible"
+        return say("proven best")
+    return say("within {gap:.1%} of the best possible", gap=gap)

@@ -22,7 +22,8 @@ from fleet.sizing.errors import SizingError
 from fleet.sizing.requirement import Fit, Requirement, Shape
 from fleet.sizing.size import size
 from fleet.units import duration_text, gib_text
-from fleet.workloads import KIND_NAMES, Workload
+from fleet.words import say, say_many
+from fleet.workloads import Workload, kind_name
 
 CSV_COLUMNS = (
     "workload",
@@ -56,7 +57,14 @@ def requirements(
         try:
             sized.append((workload, size(workload, cards=cards)))
         except SizingError as error:
-            raise BadInput(f"workload {workload.name}, {error.field}: {error.message}") from error
+            raise BadInput(
+                say(
+                    "workload {workload}, {field}: {message}",
+                    workload=workload.name,
+                    field=error.field,
+                    message=error.message,
+                )
+            ) from error
     return sized
 
 
@@ -87,8 +95,8 @@ def _smallest(shapes: Sequence[Shape]) -> list[Shape]:
 
 
 def _show(requirement: Requirement, options: Options) -> None:
-    kind = KIND_NAMES.get(requirement.kind, requirement.kind)
-    write(coloured(escaped(f"{requirement.workload} ({kind})"), "bold") + "\n")
+    title = f"{requirement.workload} ({kind_name(requirement.kind)})"
+    write(coloured(escaped(title), "bold") + "\n")
     write(paragraph(requirement.sentence, "  "))
     write(paragraph(f"{requirement.confidence[:1].upper()}{requirement.confidence[1:]}.", "  "))
     works = requirement.shapes if options.all_shapes else _smallest(requirement.shapes)
@@ -100,40 +108,54 @@ def _show(requirement: Requirement, options: Options) -> None:
             str(shape.gpus_per_pod),
             str(shape.pods),
             shape.parallelism,
-            f"{gib_text(shape.use.total)} of {gib_text(shape.usable_mib)}",
+            say(
+                "{used} of {usable}",
+                used=gib_text(shape.use.total),
+                usable=gib_text(shape.usable_mib),
+            ),
             _load(shape),
             "" if shape.fit is Fit.FITS else shape.why,
         ]
         for shape in shown
     ]
     columns = [
-        Column("FIT"),
-        Column("CARD"),
-        Column("GPUS/POD", right=True),
-        Column("PODS", right=True),
-        Column("PARALLEL"),
-        Column("MEMORY PER GPU", right=True),
-        Column("READY IN", right=True),
-        Column("WHY"),
+        Column(say("FIT")),
+        Column(say("CARD")),
+        Column(say("GPUS/POD"), right=True),
+        Column(say("PODS"), right=True),
+        Column(say("PARALLEL")),
+        Column(say("MEMORY PER GPU"), right=True),
+        Column(say("READY IN"), right=True),
+        Column(say("WHY")),
     ]
     write("\n" + table(columns, rows))
     left = len(requirement.shapes) - len(works)
     if left:
-        write(paragraph(f"and {left} more shapes that work (--all)", "  "))
+        write(
+            paragraph(
+                say_many(
+                    "and {n} more shapes that work (--all)",
+                    "and {n} more shapes that work (--all)",
+                    left,
+                ),
+                "  ",
+            )
+        )
     if options.explain:
         for shape in shown:
             write("\n" + block(f"{shape.unit} × {shape.gpus}: {shape.why}", "  "))
-            write(table([Column("    PART"), Column("GIB", right=True), Column("FORMULA")],
+            write(table([Column("    " + say("PART")), Column(say("GIB"), right=True),
+                         Column(say("FORMULA"))],
                         [[f"    {line.label}",
                           gib_text(line.mib) if line.mib is not None else "", line.formula]
                          for line in shape.lines]))  # fmt: skip
         for assumption in requirement.assumptions:
-            write(paragraph(f"Assumed: {assumption}", "  "))
+            write(paragraph(say("Assumed: {assumption}", assumption=assumption), "  "))
 
 
 def _load(shape: Shape) -> str:
     if shape.load_seconds is None:
-        return "unknown"
+        return say("unknown")
     low, high = shape.load_seconds
     return f"{duration_text(low)} – {duration_text(high)}"
 

@@ -11,6 +11,7 @@ from fleet.cli.arguments import Options
 from fleet.inventory import Inventory
 from fleet.kubernetes.dump import DumpError, Limits, Source, load
 from fleet.kubernetes.reader import read
+from fleet.words import say
 from fleet.workload_file import MAX_BYTES, WorkloadFileError
 from fleet.workload_file import load as load_workloads
 from fleet.workloads import Workload
@@ -35,7 +36,7 @@ def inventories(options: Options) -> dict[str, Inventory]:
         wanted.setdefault(UNNAMED, []).extend(options.files)
     if not wanted:
         raise BadInput(
-            "no cluster given: name a FILE that kubectl printed, or - for standard input"
+            say("no cluster given: name a FILE that kubectl printed, or - for standard input")
         )
     _check_standard_input(options)
     return {name: _inventory(found) for name, found in wanted.items()}
@@ -54,7 +55,7 @@ def workloads(options: Options) -> tuple[Workload, ...]:
 def _check_standard_input(options: Options) -> None:
     paths = [*options.files, *(path for _, path in options.clusters), options.workloads]
     if paths.count("-") > 1:
-        raise BadInput("standard input (-) can be read only once")
+        raise BadInput(say("standard input (-) can be read only once"))
 
 
 def _inventory(paths: list[str]) -> Inventory:
@@ -79,7 +80,13 @@ def _files(path: str) -> Iterator[str]:
     if path != "-" and Path(path).is_dir():
         found = sorted(p for p in Path(path).iterdir() if p.name.endswith(SUFFIXES) and p.is_file())
         if not found:
-            raise BadInput(f"{path}: the folder holds no {', '.join(SUFFIXES)} file")
+            raise BadInput(
+                say(
+                    "{path}: the folder holds no {endings} file",
+                    path=path,
+                    endings=", ".join(SUFFIXES),
+                )
+            )
         yield from (str(p) for p in found)
     else:
         yield path
@@ -93,10 +100,10 @@ def _bytes(path: str, limit: int) -> bytes:
         with Path(path).open("rb") as stream:
             return stream.read(limit + 1)
     except OSError as error:
-        raise BadInput(f"{_shown(path)}: {error.strerror or 'cannot be read'}") from error
+        raise BadInput(f"{_shown(path)}: {error.strerror or say('cannot be read')}") from error
     except ValueError as error:  # a null byte in the name
         raise BadInput(f"{_shown(path)}: {error}") from error
 
 
 def _shown(path: str) -> str:
-    return "standard input" if path == "-" else path
+    return say("standard input") if path == "-" else path
