@@ -40,9 +40,11 @@ def _kept_secret(name: str, make: Any) -> str:
 
 
 SECRET_KEY = _kept_secret("SECRET_KEY", lambda: secrets.token_urlsafe(50))
-PLANNER_CREDENTIAL_KEYS = _kept_secret(
-    "CREDENTIAL_KEYS", lambda: Fernet.generate_key().decode()
-).replace(",", " ").split()
+PLANNER_CREDENTIAL_KEYS = (
+    _kept_secret("CREDENTIAL_KEYS", lambda: Fernet.generate_key().decode())
+    .replace(",", " ")
+    .split()
+)
 DEBUG = env.flag("DEBUG", default=False)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "localhost 127.0.0.1 [::1]")
 CSRF_TRUSTED_ORIGINS = env.words("TRUSTED_ORIGINS")
@@ -185,6 +187,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": _STATIC_STORAGE},
 }
 WHITENOISE_USE_FINDERS = not PRODUCTION
+WHITENOISE_AUTOREFRESH = not PRODUCTION  # a file changed by an update is served at once
 MAILERS = {"default": {"BACKEND": "django.core.mail.backends.console.EmailBackend"}}
 
 FILE_UPLOAD_HANDLERS = [

@@ -12,5 +12,3 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if USES_SQLITE:
     # A file, as in use: the in-memory database of Django's runner locks differently.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
-# Every test client starts the middleware anew; without this it would index all static files.
-WHITENOISE_AUTOREFRESH = True

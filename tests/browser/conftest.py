@@ -13,6 +13,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -64,13 +65,10 @@ def _login_from(output: str) -> tuple[str, str]:
     return user.group(1), password.group(1)
 
 
-@pytest.fixture(scope="session")
-def embedded_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """``make run``: SQLite and the job loop, no service."""
-    folder = tmp_path_factory.mktemp("embedded")
+def _embedded(folder: Path, *arguments: str) -> Iterator[Site]:
     port = free_port()
     environment = {"PLANNER_DATA_DIR": str(folder / "data")}
-    process = Process("demo", manage("demo", "--empty", "--port", str(port)), environment, folder)
+    process = Process("demo", manage("demo", "--port", str(port), *arguments), environment, folder)
     site = Site(f"http://127.0.0.1:{port}", "", "", [process])
     try:
         wait_for("the embedded site answers", lambda: "Password" in process.output())
@@ -78,6 +76,18 @@ def embedded_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield site
     finally:
         process.end()
+
+
+@pytest.fixture(scope="session")
+def embedded_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """``make run``: SQLite and the job loop, no service, nothing in it."""
+    yield from _embedded(tmp_path_factory.mktemp("embedded"), "--empty")
+
+
+@pytest.fixture(scope="session")
+def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """``make demo``: the same with the synthetic fleet."""
+    yield from _embedded(tmp_path_factory.mktemp("demo"))
 
 
 @pytest.fixture(scope="session")
