@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from fleet.words import say
+
 HOURS_PER_MONTH = Decimal(730)
 """Hours in a month as clouds bill it: 8,760 / 12."""
 
@@ -110,13 +112,17 @@ def duration_text(seconds: float) -> str:
     """Seconds as people say it: "45 s", "3 min 20 s", "2 h 5 min"."""
     total = round(seconds)
     if total < 60:
-        return f"{total} s"
+        return say("{seconds} s", seconds=total)
     if total < 3600:
         minutes, rest = divmod(total, 60)
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+        if rest:
+            return say("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
+        return say("{minutes} min", minutes=minutes)
     hours, rest = divmod(total, 3600)
     minutes = rest // 60
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    if minutes:
+        return say("{hours} h {minutes} min", hours=hours, minutes=minutes)
+    return say("{hours} h", hours=hours)
 
 
 @dataclass(frozen=True, slots=True)

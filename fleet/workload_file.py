@@ -15,7 +15,9 @@ import msgspec
 import yaml
 from msgspec import Meta
 
-from fleet.workloads import KIND_NAMES, Workload
+from fleet.refusals import Refusal
+from fleet.words import say
+from fleet.workloads import KINDS, Workload
 
 MAX_BYTES = 2**20
 MAX_WORKLOADS = 200
@@ -53,22 +55,25 @@ def load(text: bytes) -> tuple[Workload, ...]:
     200 workloads, aliases, unknown fields, wrong types, values out of range, a name used twice.
     """
     if len(text) > MAX_BYTES:
-        raise WorkloadFileError("", f"the file is larger than {MAX_BYTES // 2**20} MiB")
+        raise WorkloadFileError(
+            "", say("the file is larger than {size}", size=f"{MAX_BYTES // 2**20} MiB")
+        )
     try:
         decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise WorkloadFileError(f"byte {error.start}", "the file is not UTF-8 text") from None
+        place = say("byte {n}", n=error.start)
+        raise WorkloadFileError(place, say("the file is not UTF-8 text")) from None
     lines: dict[str, int] = {}
     value = _json(decoded)
     if value is _NOT_JSON:
         value = _yaml(decoded, lines)
     if value is None:
-        raise WorkloadFileError("", "the file is empty: expected `workloads:` with a list")
+        raise WorkloadFileError("", say("the file is empty: expected `workloads:` with a list"))
     if not isinstance(value, dict):
-        raise WorkloadFileError("line 1", "expected a mapping with the key `workloads`")
+        raise WorkloadFileError(_on_line(1), say("expected a mapping with the key `workloads`"))
     if "workloads" not in value:
-        keys = ", ".join(str(key) for key in value)[:100]
-        raise WorkloadFileError("", f"expected the key `workloads`, found {keys or 'none'}")
+        keys = ", ".join(str(key) for key in value)[:100] or say("none")
+        raise WorkloadFileError("", say("expected the key `workloads`, found {keys}", keys=keys))
     try:
         workloads = msgspec.convert(value, type=WorkloadFile).workloads
     except msgspec.ValidationError as error:
@@ -79,7 +84,11 @@ def load(text: bytes) -> tuple[Workload, ...]:
             path = f"workloads[{index}].name"
             raise WorkloadFileError(
                 _place(path, lines),
-                f"the name {workload.name!r} is already used by workloads[{first[workload.name]}]",
+                say(
+                    "the name {name!r} is already used by {other}",
+                    name=workload.name,
+                    other=f"workloads[{first[workload.name]}]",
+                ),
             )
         first[workload.name] = index
     return workloads
@@ -95,21 +104,12 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-_VALIDATION = re.compile(r"(?P<what>.*) - at `\$\.?(?P<path>[^`]*)`", re.DOTALL)
-
-
 def _refuse(error: msgspec.ValidationError, lines: dict[str, int]) -> NoReturn:
-    match = _VALIDATION.fullmatch(str(error))
-    what, path = (match["what"], match["path"]) if match else (str(error), "")
-    if path.endswith(".kind"):
-        what = f"expected one of {', '.join(KIND_NAMES)}"
-    raise WorkloadFileError(_place(path, lines), _words(what)) from None
-
-
-def _words(what: str) -> str:
-    what = what.replace("Object contains unknown field", "there is no field")
-    what = what.replace("Object missing required field", "the field is missing:")
-    return (what[:1].lower() + what[1:])[:300]
+    refusal = Refusal.of(error)
+    reason = refusal.sentence
+    if refusal.path.endswith(".kind"):
+        reason = say("expected one of {kinds}", kinds=", ".join(KINDS))
+    raise WorkloadFileError(_place(refusal.path, lines), reason) from None
 
 
 def _place(path: str, lines: dict[str, int]) -> str:
@@ -120,7 +120,15 @@ def _place(path: str, lines: dict[str, int]) -> str:
     line = lines.get(known)
     if line is None:
         return path
-    return f"{path}, line {line}" if path else f"line {line}"
+    return say("{path}, line {line}", path=path, line=line) if path else _on_line(line)
+
+
+def _on_line(line: int) -> str:
+    return say("line {line}", line=line)
+
+
+def _too_deep() -> str:
+    return say("nested deeper than {most} levels", most=MAX_DEPTH)
 
 
 _NOT_JSON = object()
@@ -135,7 +143,7 @@ def _json(text: str) -> object:
     except json.JSONDecodeError:
         return _NOT_JSON
     except RecursionError:
-        raise WorkloadFileError("", f"nested deeper than {MAX_DEPTH} levels") from None
+        raise WorkloadFileError("", _too_deep()) from None
 
 
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -143,12 +151,14 @@ def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise WorkloadFileError("", f"the key {twice[:60]!r} is given twice in one object")
+        raise WorkloadFileError(
+            "", say("the key {key!r} is given twice in one object", key=twice[:60])
+        )
     return found
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise WorkloadFileError("", f"{name} is not a number that can be used")
+    raise WorkloadFileError("", say("{name} is not a number that can be used", name=name))
 
 
 def _yaml(text: str, lines: dict[str, int]) -> object:
@@ -157,10 +167,11 @@ def _yaml(text: str, lines: dict[str, int]) -> object:
         return _Builder(lines).build(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f"line {mark.line + 1}" if mark is not None else ""
-        raise WorkloadFileError(place, f"not valid YAML: {error.problem}") from None
+        place = _on_line(mark.line + 1) if mark is not None else ""
+        reason = say("not valid YAML: {problem}", problem=error.problem)
+        raise WorkloadFileError(place, reason) from None
     except yaml.YAMLError:
-        raise WorkloadFileError("", "a character that YAML does not allow") from None
+        raise WorkloadFileError("", say("a character that YAML does not allow")) from None
 
 
 class _Builder:
@@ -178,9 +189,9 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    _bad(event, "more than one document: put all workloads into one list")
+                    _bad(event, say("more than one document: put all workloads into one list"))
             elif isinstance(event, yaml.AliasEvent):
-                _bad(event, "YAML aliases are not allowed: write the value out")
+                _bad(event, say("YAML aliases are not allowed: write the value out"))
             elif isinstance(event, yaml.CollectionEndEvent):
                 self.open.pop()
                 self.keys.pop()
@@ -190,20 +201,20 @@ class _Builder:
 
     def _node(self, event: yaml.NodeEvent) -> None:
         if event.anchor is not None:
-            _bad(event, "YAML anchors are not allowed: write the value out")
+            _bad(event, say("YAML anchors are not allowed: write the value out"))
         if isinstance(event, yaml.ScalarEvent):
             if event.tag is not None:
-                _bad(event, "YAML tags are not allowed")
+                _bad(event, say("YAML tags are not allowed"))
             plain = event.style is None or event.style == ""
             self._scalar(event, event.value, _typed(event.value) if plain else event.value)
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             if event.tag is not None:
-                _bad(event, "YAML tags are not allowed")
+                _bad(event, say("YAML tags are not allowed"))
             value: dict[str, object] | list[object]
             value = {} if isinstance(event, yaml.MappingStartEvent) else []
             path = self._attach(event, value)
             if len(self.open) > MAX_DEPTH:
-                _bad(event, f"nested deeper than {MAX_DEPTH} levels")
+                _bad(event, _too_deep())
             self.open.append((value, path))
             self.keys.append(None)
 
@@ -211,7 +222,7 @@ class _Builder:
         parent, _ = self.open[-1]
         if isinstance(parent, dict) and self.keys[-1] is None:
             if text in parent:
-                _bad(event, f"the key {text[:60]!r} is given twice")
+                _bad(event, say("the key {key!r} is given twice", key=text[:60]))
             self.keys[-1] = text
         else:
             self._attach(event, value)
@@ -225,7 +236,7 @@ class _Builder:
         else:
             key = self.keys[-1]
             if key is None:
-                _bad(event, "a key must be a word")
+                _bad(event, say("a key must be a word"))
             here = f"{path}.{key}" if path else key
             parent[key] = value
             self.keys[-1] = None
@@ -238,7 +249,7 @@ def _typed(text: str) -> object:
 
 
 def _bad(event: yaml.Event, what: str) -> NoReturn:
-    raise WorkloadFileError(f"line {_line(event)}", what)
+    raise WorkloadFileError(_on_line(_line(event)), what)
 
 
 def _line(event: yaml.Event) -> int:

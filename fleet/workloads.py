@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from fleet.words import say
+
 Name = Annotated[str, Meta(min_length=1, max_length=63, pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
 Count = Annotated[int, Meta(ge=1, le=10_000)]
 Tokens = Annotated[int, Meta(ge=1, le=10_000_000)]
@@ -106,11 +108,7 @@ class TrainingWorkload(_Common, frozen=True, kw_only=True, tag_field="kind", tag
 
 Workload = EmbeddingWorkload | LlmWorkload | TrainingWorkload
 
-KIND_NAMES: dict[str, str] = {
-    "embedding": "Embedding",
-    "llm": "LLM inference",
-    "training": "Distributed training",
-}
+KINDS = ("embedding", "llm", "training")
 
 
 def kind_of(workload: Workload) -> str:
@@ -120,3 +118,15 @@ def kind_of(workload: Workload) -> str:
     if isinstance(workload, LlmWorkload):
         return "llm"
     return "training"
+
+
+def kind_name(kind: str) -> str:
+    """The kind in words; what is none of ``KINDS`` stays as it is."""
+    match kind:
+        case "embedding":
+            return say("Embedding")
+        case "llm":
+            return say("LLM inference")
+        case "training":
+            return say("Distributed training")
+    return kind

@@ -11,6 +11,7 @@ from datetime import date
 from functools import cache
 
 from fleet.catalogue.tables import rows
+from fleet.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,18 @@ class Maturity:
     def words(self) -> str:
         """ "alpha, off by default", "generally available", "not there yet"."""
         if self.stage == "none":
-            return "not there yet"
-        stage = "generally available" if self.stage == "ga" else self.stage
-        switch = {"on": ", on by default", "off": ", off by default", "locked": ", always on"}
-        return stage + switch.get(self.default, "")
+            return say("not there yet")
+        stage = {"alpha": say("alpha"), "beta": say("beta")}.get(
+            self.stage, say("generally available")
+        )
+        match self.default:
+            case "on":
+                return say("{stage}, on by default", stage=stage)
+            case "off":
+                return say("{stage}, off by default", stage=stage)
+            case "locked":
+                return say("{stage}, always on", stage=stage)
+        return stage
 
 
 def _minor(cell: str) -> int:

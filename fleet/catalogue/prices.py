@@ -15,9 +15,10 @@ from functools import cache
 from statistics import median
 
 from fleet.catalogue.accelerators import accelerator
-from fleet.catalogue.instance_types import instance_type, instance_types, same_model
+from fleet.catalogue.instance_types import InstanceType, instance_type, instance_types, same_model
 from fleet.catalogue.mig_profiles import profile
 from fleet.units import Money
+from fleet.words import say
 
 _STEP = Decimal("0.000001")
 """Prices per GPU-hour are kept to a millionth, since a node price rarely divides evenly."""
@@ -107,7 +108,7 @@ class OwnedHardware:
     yearly_share: Decimal = Decimal("0.10")  # support, staff, rack and network, of the price
     currency: str = "USD"
     cluster: str = ""
-    source: str = "owned hardware, own figures"
+    source: str = ""  # where the figures come from; "": one's own
     as_of: date | None = None
 
     def __post_init__(self) -> None:
@@ -138,10 +139,18 @@ class OwnedHardware:
         return Price(
             Money(self.per_installed_gpu_hour, self.currency),
             PriceKind.OWNED,
-            f"owned hardware: {self.node_price:,} {self.currency} for {self.gpus} GPUs over "
-            f"{self.years} years, {self.residual:.0%} left, PUE {self.pue}, "
-            f"{self.per_kwh} {self.currency}/kWh",
-            self.source,
+            say(
+                "owned hardware: {price:,} {currency} for {gpus} GPUs over {years} years, {left} "
+                "left, PUE {pue}, {per_kwh} {currency}/kWh",
+                price=self.node_price,
+                currency=self.currency,
+                gpus=self.gpus,
+                years=self.years,
+                left=f"{self.residual:.0%}",
+                pue=self.pue,
+                per_kwh=self.per_kwh,
+            ),
+            self.source or say("owned hardware, own figures"),
             self.as_of,
         )
 
@@ -174,7 +183,7 @@ class PriceBook:
             return Price(
                 entry.per_gpu_hour,
                 entry.kind,
-                f"own price for {entry.match_by.value.replace('-', ' ')} {entry.match}",
+                _own_basis(entry),
                 entry.source,
                 entry.as_of,
             )
@@ -217,6 +226,12 @@ class PriceBook:
         return found[0] if found else None
 
 
+def _own_basis(entry: PriceEntry) -> str:
+    if entry.match_by is MatchBy.INSTANCE_TYPE:
+        return say("own price for instance type {name}", name=entry.match)
+    return say("own price for gpu model {name}", name=entry.match)
+
+
 def default_book() -> PriceBook:
     """List prices of the catalogue, nothing typed in."""
     return PriceBook()
@@ -250,50 +265,73 @@ def instance_price(
     if gpu_model is not None and not same_model(found.gpu_model, gpu_model):
         return None
     amount, kind = found.on_demand, PriceKind.LIST
-    remark = ""
-    if spot:
-        if found.spot is not None:
-            amount, kind = found.spot, PriceKind.SPOT
-        else:
-            remark = "; spot node, no spot price known: on-demand price"
+    if spot and found.spot is not None:
+        amount, kind = found.spot, PriceKind.SPOT
     if amount is None:
         return None
+    basis = _instance_basis(found, amount)
+    if spot and found.spot is None:
+        basis = say("{basis}; spot node, no spot price known: on-demand price", basis=basis)
     per_gpu = (amount / found.gpu_count).quantize(_STEP)
-    place = f" in {found.region}" if found.region not in ("", "any") else ""
-    return Price(
-        Money(per_gpu, found.currency),
-        kind,
-        f"instance type {found.name}{place}, {amount} {found.currency} / "
-        f"{found.gpu_count.normalize():f} GPUs{remark}",
-        found.source,
-        found.as_of,
-    )
+    return Price(Money(per_gpu, found.currency), kind, basis, found.source, found.as_of)
 
 
-@cache
+def _instance_basis(found: InstanceType, amount: Decimal) -> str:
+    figures = {
+        "name": found.name,
+        "region": found.region,
+        "amount": f"{amount} {found.currency}",
+        "gpus": f"{found.gpu_count.normalize():f}",
+    }
+    if found.region in ("", "any"):
+        return say("instance type {name}, {amount} / {gpus} GPUs", **figures)
+    return say("instance type {name} in {region}, {amount} / {gpus} GPUs", **figures)
+
+
 def median_price(gpu_model: str) -> Price | None:
     """Median of the on-demand list prices per GPU over the instance types with that model; of its
     whole family when only the family is known ("H100").
 
     The date is the oldest of the rows: the price is no fresher than that.
     """
+    found = _median(gpu_model)
+    if found is None:
+        return None
+    if found.of_family:
+        basis = say(
+            "GPU family {name}, median of {rows} instance types", name=gpu_model, rows=found.rows
+        )
+    else:
+        basis = say(
+            "GPU model {name}, median of {rows} instance types", name=gpu_model, rows=found.rows
+        )
+    source = say("instance type catalogue")
+    return Price(found.per_gpu_hour, PriceKind.LIST, basis, source, found.oldest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Median:
+    per_gpu_hour: Money
+    rows: int
+    oldest: date | None
+    of_family: bool
+
+
+@cache
+def _median(gpu_model: str) -> _Median | None:
     known = [k for k in instance_types() if k.on_demand is not None and k.gpu_count > 0]
-    kinds = [k for k in known if k.gpu_model == gpu_model]
-    word = "GPU model"
-    if not kinds:
-        kinds = [k for k in known if same_model(k.gpu_model, gpu_model)]
-        word = "GPU family"
+    exact = [k for k in known if k.gpu_model == gpu_model]
+    kinds = exact or [k for k in known if same_model(k.gpu_model, gpu_model)]
     prices = [(k.on_demand / k.gpu_count, k) for k in kinds if k.on_demand is not None]
     if not prices:
         return None
     middle = median(amount for amount, _ in prices).quantize(_STEP)
     dates = [kind.as_of for _, kind in prices if kind.as_of is not None]
-    return Price(
+    return _Median(
         Money(middle, prices[0][1].currency),
-        PriceKind.LIST,
-        f"{word} {gpu_model}, median of {len(prices)} instance types",
-        "instance type catalogue",
+        len(prices),
         min(dates) if dates else None,
+        of_family=not exact,
     )
 
 

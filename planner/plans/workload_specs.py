@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 import yaml
 from django.utils.formats import number_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from fleet.refusals import Refusal
 from fleet.workloads import Workload
 from planner.plans.models import Workload as WorkloadRow
 
@@ -23,8 +25,6 @@ PRIORITY_LABELS = {
 }
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 MAX_LINES = 50
-_MISSING = re.compile(r"Object missing required field `([^`]*)`")
-_PLACE = re.compile(r"^(?P<message>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 
 
 class TextError(ValueError):
@@ -121,16 +121,14 @@ def to_value(spec: Mapping[str, Any]) -> Workload:
     try:
         value: Workload = msgspec.convert(dict(spec), type=Workload)
     except msgspec.ValidationError as error:
-        match = _PLACE.match(str(error))
-        path = (match["path"] or "") if match else ""
-        message = match["message"] if match else str(error)
-        field = re.sub(r"\[[^\]]*\]", "", path.removeprefix("$").lstrip("."))
-        missing = _MISSING.fullmatch(message)
-        if missing:
-            raise SpecError(missing[1], _("This field is required.")) from error
-        if "matching regex" in message:
+        refusal = Refusal.of(error)
+        if refusal.missing_field is not None:
+            raise SpecError(refusal.missing_field, _("This field is required.")) from error
+        if refusal.is_pattern:
             message = _("Lower case letters, digits and hyphens, a letter or digit at both ends.")
-        raise SpecError(field, message) from error
+        else:
+            message = capfirst(refusal.sentence)
+        raise SpecError(re.sub(r"\[[^\]]*\]", "", refusal.path), message) from error
     return value
 
 

@@ -15,9 +15,10 @@ ROOT = Path(__file__).parents[2]
 FLEET = ROOT / "fleet"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("fleet", "fleet.units", "fleet.words", "fleet.csv_text"),
+    ("fleet.words",),
+    ("fleet", "fleet.units", "fleet.csv_text"),
     # Values of one language, and figures about the world.
-    ("fleet.inventory", "fleet.workloads", "fleet.catalogue"),
+    ("fleet.inventory", "fleet.workloads", "fleet.refusals", "fleet.catalogue"),
     # Small rules and values that several rooms above share.
     (
         "fleet.device_names",
