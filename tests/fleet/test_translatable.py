@@ -1,0 +1,167 @@
+"""Every sentence that the engine says to people goes through ``say``, so that it can be translated.
+
+Checked on the source text: in the modules listed here no sentence stands outside ``say`` and
+``say_many``, apart from what is named below with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
+
+COVERED = (
+    "fleet/cli",
+    "fleet/demo",
+    "fleet/device_names.py",
+    "fleet/inventory_report.py",
+    "fleet/inventory_totals.py",
+    "fleet/kubernetes",
+    "fleet/summary.py",
+    "fleet/tolerations.py",
+)
+"""Folders (with what lies below them) and patterns of files."""
+
+SAYS = frozenset({"say", "say_many"})
+PROGRAMMERS = frozenset({"ValueError", "TypeError", "KeyError", "RuntimeError", "AssertionError"})
+"""Errors about misuse: no person at a page or a terminal reads them."""
+KEPT = frozenset({"note", "Listing", "ReadResult", "QuantityError"})
+"""What these take is kept with the inventory: see ``KEPT_MODULES``."""
+
+KEPT_MODULES = frozenset(
+    f"fleet/kubernetes/{name}.py"
+    for name in (
+        "device_facts",
+        "devices",
+        "devices_nvidia",
+        "dra",
+        "objects",
+        "requests",
+        "taints",
+        "versions",
+    )
+)
+"""Facts noted while a cluster is read (where a count comes from, which object was odd). They are
+kept with the snapshot in English, because people of several languages read the same snapshot."""
+
+NOT_FOR_PEOPLE = frozenset(
+    {
+        ("fleet/inventory_report.py", "_state"),  # a state's name in a report for programs
+        ("fleet/kubernetes/documents.py", "_TRAILING"),  # a pattern for the decoder's messages
+        ("fleet/kubernetes/rbac.py", "read_only_manifest"),  # YAML to apply
+        ("fleet/kubernetes/rbac.py", "export_script"),  # shell to run
+    }
+)
+"""(module, function or constant) with words that are the same in every language."""
+
+
+def modules() -> list[str]:
+    found: set[Path] = set()
+    for part in COVERED:
+        path = ROOT / part
+        found.update(path.rglob("*.py") if path.is_dir() else ROOT.glob(part))
+    return sorted(str(path.relative_to(ROOT)) for path in found)
+
+
+def unsaid(source: str, module: str = "") -> list[str]:
+    """Sentences outside of ``say``, as "line: text"."""
+    return [
+        f"{node.lineno}: {text[:80]}"
+        for node, text in _sentences(ast.parse(source), module)
+        if SENTENCE.search(text)
+    ]
+
+
+def _sentences(node: ast.AST, module: str) -> Iterator[tuple[ast.expr, str]]:
+    """Literals below the node that are not in a place where a sentence may stand."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return  # docstrings
+    if any((module, name) in NOT_FOR_PEOPLE for name in _names(node)):
+        return
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        name = node.func.id if isinstance(node.func, ast.Name) else name
+        if name in SAYS:  # the values may be said as well, or hold a sentence that is not
+            for value in (*node.args[2:], *(keyword.value for keyword in node.keywords)):
+                yield from _sentences(value, module)
+            return
+        if name in PROGRAMMERS | KEPT or _is_log(node.func):
+            return
+    if isinstance(node, ast.JoinedStr):
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                yield node, str(part.value)
+            else:
+                yield from _sentences(part, module)
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node, node.value
+    for child in ast.iter_child_nodes(node):
+        yield from _sentences(child, module)
+
+
+def _names(node: ast.AST) -> list[str]:
+    """What a statement defines."""
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _is_log(called: ast.expr) -> bool:
+    return (
+        isinstance(called, ast.Attribute)
+        and isinstance(called.value, ast.Name)
+        and called.value.id in ("log", "logger", "logging")
+    )
+
+
+@pytest.mark.parametrize("module", modules())
+def test_no_sentence_is_said_without_say(module: str) -> None:
+    if module in KEPT_MODULES:
+        return
+    assert unsaid((ROOT / module).read_text(), module) == []
+
+
+def test_the_lists_name_what_exists() -> None:
+    for module in KEPT_MODULES:
+        assert unsaid((ROOT / module).read_text()), module
+    for module, name in NOT_FOR_PEOPLE:
+        text = (ROOT / module).read_text()
+        assert name in {n for node in ast.walk(ast.parse(text)) for n in _names(node)}
+        assert len(unsaid(text)) > len(unsaid(text, module)), (module, name)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'raise DumpError(place, "is nested too deeply")',
+        'def f(n):\n    return f"{n} pods wait for a node"',
+        'LINES = {"a": "the node takes no pods"}',
+        'say("{why}", why="the node takes no pods")',
+        'write(f"{name}: {len(left)} nodes more")',
+    ],
+)
+def test_a_sentence_outside_of_say_is_found(source: str) -> None:
+    assert len(unsaid(source)) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""A module about two things."""',
+        'say("{node} has {free} free GPUs", node=name, free=3)',
+        'say_many("one GPU node waits", "many GPU nodes wait", 2)',
+        'raise ValueError("no such unit here")',
+        'log.warning("job %s was taken over", 1)',
+        'key = f"{group}/{version}"',
+    ],
+)
+def test_what_needs_no_translation_is_let_be(source: str) -> None:
+    assert unsaid(source) == []
