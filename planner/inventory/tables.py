@@ -44,7 +44,7 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
         "{{ record.snapshot.cluster.name }}</a>",
         verbose_name=_("Cluster"),
         order_by=("snapshot__cluster__name", "name"),
-        attrs=_SECOND_NOWRAP,
+        attrs=_SECOND,
     )
     gpu_model = tables.TemplateColumn(
         template_name="inventory/node_model.html",
