@@ -16,7 +16,7 @@ from fleet.cli.terminal import (
     write_table_csv,
 )
 from fleet.csv_text import Cell
-from fleet.readiness.finding import QUESTIONS, Finding, Verdict
+from fleet.readiness.finding import Finding, Verdict, question_title
 from fleet.readiness.report import check, counts
 from fleet.words import say
 
@@ -82,7 +82,7 @@ def _show(name: str, findings: tuple[Finding, ...], verbose: bool) -> None:
     order = list(dict.fromkeys(finding.question for finding in findings))
     for question in order:
         title = say(
-            "{question} (question {number} of 5)", question=QUESTIONS[question], number=question
+            "{question} (question {number} of 5)", question=question_title(question), number=question
         )
         write("\n" + coloured(title, "bold") + "\n")
         own = [finding for finding in findings if finding.question == question]

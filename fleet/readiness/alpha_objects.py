@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from fleet.inventory import ReadStatus
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded, many, not_applicable, of_object, unknown
+from fleet.readiness.wording import bounded, not_applicable, of_object, unknown
+from fleet.words import say, say_many
 
 CHECK = "alpha-objects"
 QUESTION = 1
 
 _RESOURCES = ("podgroups.scheduling.k8s.io", "workloads.scheduling.k8s.io")
-_SOURCE = "release notes of 1.36 (#136976) and 1.37 (#138572, #140184)"
+
+
+def _source() -> str:
+    return say("release notes of 1.36 (#136976) and 1.37 (#138572, #140184)")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -33,26 +37,39 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{many(len(alpha), 'object')} of an alpha scheduling API",
-            f"{', '.join(kinds)}: every minor so far replaced the version before it, so these "
-            "objects must be deleted before the upgrade and written anew after it.",
+            say_many(
+                "{n} object of an alpha scheduling API",
+                "{n} objects of an alpha scheduling API",
+                len(alpha),
+            ),
+            say(
+                "{versions}: every minor so far replaced the version before it, so these objects "
+                "must be deleted before the upgrade and written anew after it.",
+                versions=", ".join(kinds),
+            ),
             bounded(evidence),
-            "Save them, delete them, upgrade, and create them in the version that the new minor "
-            "serves:",
+            say(
+                "Save them, delete them, upgrade, and create them in the version that the new "
+                "minor serves:"
+            ),
             "kubectl get podgroups.scheduling.k8s.io -A -o yaml > podgroups-before.yaml\n"
             "kubectl delete podgroups.scheduling.k8s.io -A --all\n",
-            source=_SOURCE,
+            source=_source(),
         )
         return
     for resource in _RESOURCES:
         if subject.status(resource) in (ReadStatus.FORBIDDEN, ReadStatus.FAILED):
             yield unknown(
-                CHECK, QUESTION, "Objects of an alpha API?", resource, inventory.read(resource)
+                CHECK, QUESTION, say("Objects of an alpha API?"), resource, inventory.read(resource)
             )
             return
     if any(subject.was_read(resource) for resource in _RESOURCES):
         yield Finding(
-            CHECK, QUESTION, Verdict.PASS, "No object of an alpha scheduling API", source=_SOURCE
+            CHECK,
+            QUESTION,
+            Verdict.PASS,
+            say("No object of an alpha scheduling API"),
+            source=_source(),
         )
     else:
-        yield not_applicable(CHECK, QUESTION, "The native workload API is not in use")
+        yield not_applicable(CHECK, QUESTION, say("The native workload API is not in use"))

@@ -9,6 +9,7 @@ from fleet.readiness.probe_startup import longest_load, suggestion
 from fleet.readiness.serving import servers
 from fleet.readiness.subject import Subject
 from fleet.units import duration_text
+from fleet.words import say
 from fleet.workloads import kind_of
 
 CHECK = "declared-load"
@@ -27,10 +28,14 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.NOT_APPLICABLE,
-            f"{workload.namespace}/{workload.name} is not on this cluster yet; it needs up to "
-            f"{duration_text(seconds)} to load",
-            "Declared, not deployed: there is no probe to judge.",
-            remedy="Deploy it with probes that wait for it:",
+            say(
+                "{namespace}/{name} is not on this cluster yet; it needs up to {seconds} to load",
+                namespace=workload.namespace,
+                name=workload.name,
+                seconds=duration_text(seconds),
+            ),
+            say("Declared, not deployed: there is no probe to judge."),
+            remedy=say("Deploy it with probes that wait for it:"),
             snippet=suggestion(seconds),
-            source="calculated by sizing",
+            source=say("calculated by sizing"),
         )

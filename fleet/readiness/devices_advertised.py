@@ -8,18 +8,21 @@ from fleet.inventory import DeviceGroup, Node, Sharing
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.pasting import shell_word
 from fleet.readiness.subject import NOT_GPU_VENDORS, Subject
-from fleet.readiness.wording import bounded, many, not_applicable, of_node, share
+from fleet.readiness.wording import bounded, not_applicable, of_node, share
 from fleet.tolerations import blocks, is_lifecycle, taint_text
+from fleet.words import say, say_many
 
 CHECK = "devices-advertised"
 QUESTION = 2
 
-_SOURCE = "kubelet device manager: capacity counts all devices, allocatable the healthy ones"
+
+def _source() -> str:
+    return say("kubelet device manager: capacity counts all devices, allocatable the healthy ones")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     if not subject.gpu_nodes:
-        yield not_applicable(CHECK, QUESTION, "No GPU node was read")
+        yield not_applicable(CHECK, QUESTION, say("No GPU node was read"))
         return
     running = [n for n in subject.gpu_nodes if not _is_starting(n)]
     silent = [n for n in running if not offers_any(n)]
@@ -27,43 +30,65 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield _silent(subject, silent)
     else:
         starting = len(subject.gpu_nodes) - len(running)
-        detail = f"{many(starting, 'node')} still starting." if starting else ""
+        detail = (
+            say_many("{n} node still starting.", "{n} nodes still starting.", starting)
+            if starting
+            else ""
+        )
         if not running:
-            yield not_applicable(CHECK, QUESTION, "All GPU nodes are still starting", detail)
+            yield not_applicable(CHECK, QUESTION, say("All GPU nodes are still starting"), detail)
             return
         yield Finding(
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "Every GPU node offers its GPUs to the scheduler",
+            say("Every GPU node offers its GPUs to the scheduler"),
             detail,
-            source=_SOURCE,
+            source=_source(),
         )
 
 
 def _silent(subject: Subject, nodes: list[Node]) -> Finding:
+    total = len(subject.gpu_nodes)
     tainted = [n for n in nodes if any(blocks(t) and not is_lifecycle(t) for t in n.taints)]
     helpers = {p.node for p in subject.inventory.pods if p.is_daemon or p.is_infrastructure}
     lonely = [n for n in nodes if n.name not in helpers]
-    detail = "Labels, machine type or pods show GPUs, and none can be had."
+    detail = say("Labels, machine type or pods show GPUs, and none can be had.")
     if lonely and subject.was_read("pods"):
-        detail += f" No pod of a device plugin was seen on {len(lonely)} of them."
-    remedy = "See that the DaemonSets of driver and device plugin run on these nodes"
+        detail += " " + say(
+            "No pod of a device plugin was seen on {number} of them.", number=len(lonely)
+        )
+    remedy = say("See that the DaemonSets of driver and device plugin run on these nodes:")
     selector = shell_word(f"spec.nodeName={nodes[0].name}")
     snippet = f"kubectl get pods -A -o wide --field-selector {selector}\n"
     if tainted:
         key = next(t for t in tainted[0].taints if blocks(t) and not is_lifecycle(t))
-        remedy += f" and tolerate {taint_text(key)}"
+        remedy = say(
+            "See that the DaemonSets of driver and device plugin run on these nodes and tolerate "
+            "{taint}:",
+            taint=taint_text(key),
+        )
     return Finding(
         CHECK,
         QUESTION,
         Verdict.FAIL,
-        share(len(nodes), len(subject.gpu_nodes), "GPU node", "offers", "offer") + " no GPU",
+        share(
+            len(nodes),
+            total,
+            only=say("The GPU node offers no GPU"),
+            every=say("All {total} GPU nodes offer no GPU", total=f"{total:,}"),
+            some=say_many(
+                "{n} of {total} GPU nodes offers no GPU",
+                "{n} of {total} GPU nodes offer no GPU",
+                len(nodes),
+                total=f"{total:,}",
+            ),
+        ),
         detail,
         bounded([of_node(n, "status.allocatable", counts(n)) for n in nodes]),
-        remedy + ":",
+        remedy,
         snippet,
-        source=_SOURCE,
+        source=_source(),
     )
 
 
@@ -91,6 +116,13 @@ def offers_any(node: Node) -> bool:
 def counts(node: Node) -> str:
     """ "nvidia.com/gpu: 7 of 8"."""
     found = [
-        f"{u.resource}: {u.allocatable} of {u.capacity}" for g in gpu_groups(node) for u in g.units
+        say(
+            "{resource}: {healthy} of {all}",
+            resource=u.resource,
+            healthy=u.allocatable,
+            all=u.capacity,
+        )
+        for g in gpu_groups(node)
+        for u in g.units
     ]
-    return ", ".join(found) or "no GPU resource"
+    return ", ".join(found) or say("no GPU resource")

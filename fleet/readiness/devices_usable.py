@@ -9,18 +9,21 @@ from fleet.readiness.devices_advertised import counts, gpu_groups, offers_any
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.pasting import shell_word
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded, many, not_applicable, of_node, share
+from fleet.readiness.wording import bounded, not_applicable, of_node, share
+from fleet.words import say, say_many
 
 CHECK = "devices-usable"
 QUESTION = 2
 
-_SOURCE = "kubelet device manager: capacity counts all devices, allocatable the healthy ones"
+
+def _source() -> str:
+    return say("kubelet device manager: capacity counts all devices, allocatable the healthy ones")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     offering = [n for n in subject.gpu_nodes if offers_any(n)]
     if not offering:
-        yield not_applicable(CHECK, QUESTION, "No GPU node offers a GPU")
+        yield not_applicable(CHECK, QUESTION, say("No GPU node offers a GPU"))
         return
     sick = [n for n in offering if _withdrawn(n)]
     away = [n for n in offering if not n.schedulable]
@@ -30,32 +33,55 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{many(boards, 'GPU')} withdrawn as unhealthy on {many(len(sick), 'node')}",
-            "The device plugin reports them and does not hand them out.",
+            say_many(
+                "{n} GPU withdrawn as unhealthy on {nodes}",
+                "{n} GPUs withdrawn as unhealthy on {nodes}",
+                boards,
+                nodes=say_many("{n} node", "{n} nodes", len(sick)),
+            ),
+            say("The device plugin reports them and does not hand them out."),
             bounded([of_node(n, "status.allocatable", counts(n)) for n in sick]),
-            "See the kernel log for XID errors, drain the node, and reset or replace the board:",
+            say(
+                "See the kernel log for XID errors, drain the node, and reset or replace the board:"
+            ),
             "".join(f"kubectl drain {shell_word(n.name)} --ignore-daemonsets\n" for n in sick[:3]),
-            source=_SOURCE,
+            source=_source(),
         )
     if away:
+        total = len(subject.gpu_nodes)
         yield Finding(
             CHECK,
             QUESTION,
             Verdict.WARN,
-            share(len(away), len(subject.gpu_nodes), "GPU node", "takes", "take") + " no pods",
-            "Their GPUs are there and cannot be used.",
+            share(
+                len(away),
+                total,
+                only=say("The GPU node takes no pods"),
+                every=say("All {total} GPU nodes take no pods", total=f"{total:,}"),
+                some=say_many(
+                    "{n} of {total} GPU nodes takes no pods",
+                    "{n} of {total} GPU nodes take no pods",
+                    len(away),
+                    total=f"{total:,}",
+                ),
+            ),
+            say("Their GPUs are there and cannot be used."),
             bounded([of_node(n, "schedulable", n.not_schedulable_reason) for n in away]),
-            "Bring these nodes back (kubectl uncordon for a cordoned one), or replace them.",
-            source=_SOURCE,
+            say("Bring these nodes back (kubectl uncordon for a cordoned one), or replace them."),
+            source=_source(),
         )
     if not (sick or away):
         yield Finding(
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "All GPUs that are offered can be used",
-            f"{many(len(offering), 'node')}: no board withdrawn, no node cordoned or down.",
-            source=_SOURCE,
+            say("All GPUs that are offered can be used"),
+            say_many(
+                "{n} node: no board withdrawn, no node cordoned or down.",
+                "{n} nodes: no board withdrawn, no node cordoned or down.",
+                len(offering),
+            ),
+            source=_source(),
         )
 
 

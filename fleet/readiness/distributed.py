@@ -14,14 +14,9 @@ from fleet.inventory import Controller, Gang, GangObject, Pod
 from fleet.readiness.queues import KUEUE_LABEL
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import of_controller
+from fleet.words import say
 
-SYSTEM_NAMES: dict[str, str] = {
-    "native": "the native PodGroup API",
-    "kueue": "Kueue",
-    "volcano": "Volcano",
-    "kai": "KAI Scheduler",
-    "coscheduling": "the coscheduling plugin",
-}
+SYSTEMS = frozenset({"native", "kueue", "volcano", "kai", "coscheduling"})
 """Machinery that can hold pods together. A LeaderWorkerSet or JobSet alone groups pods and does
 not hold them."""
 
@@ -41,6 +36,22 @@ GROUPING_KINDS = frozenset(
 """Owners whose several GPU pods are one logical job even when the owner itself was not read."""
 
 
+def name_of(system: str) -> str:
+    """The system as a person says it."""
+    match system:
+        case "native":
+            return say("the native PodGroup API")
+        case "kueue":
+            return "Kueue"
+        case "volcano":
+            return "Volcano"
+        case "kai":
+            return "KAI Scheduler"
+        case "coscheduling":
+            return say("the coscheduling plugin")
+    return system
+
+
 @dataclass(frozen=True, slots=True)
 class Distributed:
     """One distributed workload."""
@@ -53,7 +64,7 @@ class Distributed:
     needed: int  # pods at the same time
     per_pod: dict[str, int]  # accelerators of one pod (the largest)
     requests: dict[str, int]  # accelerators of all pods needed at the same time
-    gang: Gang | None  # None or a system outside SYSTEM_NAMES: nothing holds them
+    gang: Gang | None  # None or a system outside SYSTEMS: nothing holds them
     minimum: int | None  # pods that the gang machinery waits for
     scheduler: str
     queue: str  # of Kueue, "" when it names none
@@ -75,7 +86,7 @@ class Distributed:
     @property
     def held(self) -> bool:
         """Whether some gang machinery is responsible for it."""
-        return self.gang is not None and self.gang.system in SYSTEM_NAMES
+        return self.gang is not None and self.gang.system in SYSTEMS
 
     @property
     def bound(self) -> int:
@@ -146,7 +157,6 @@ def _of_pods(subject: Subject) -> Iterator[Distributed]:
         per_pod = max((p.requests for p in pods), key=lambda r: sum(r.values()))
         known = pod_group(subject, namespace, gang)
         held = gang is not None and _is_held(gang)
-        kind_name = f"{SYSTEM_NAMES[kind]} group" if held else kind
         requests: dict[str, int] = defaultdict(int)
         for pod in pods:
             for resource, number in pod.requests.items():
@@ -156,7 +166,9 @@ def _of_pods(subject: Subject) -> Iterator[Distributed]:
             object=(
                 f"{known.api_version} {known.kind} {namespace}/{name}"
                 if known is not None
-                else f"{kind_name} {namespace}/{name}"
+                else say("{system} group {name}", system=name_of(kind), name=f"{namespace}/{name}")
+                if held
+                else f"{kind} {namespace}/{name}"
             ),
             kind=known.kind if known is not None else kind,
             api_version=known.api_version if known is not None else "",
@@ -176,7 +188,7 @@ def _of_pods(subject: Subject) -> Iterator[Distributed]:
 
 
 def _is_held(gang: Gang | None) -> bool:
-    return gang is not None and gang.system in SYSTEM_NAMES
+    return gang is not None and gang.system in SYSTEMS
 
 
 _GROUP_OF_SYSTEM = {

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from fleet.catalogue.kubernetes_releases import maturity
 from fleet.inventory import Node, ReadStatus, UnitKind
-from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded, many, not_applicable, of_node, of_pod, unknown
+from fleet.readiness.wording import bounded, not_applicable, of_api_server, of_node, of_pod, unknown
+from fleet.words import say, say_many
 
 CHECK = "dra"
 QUESTION = 1
@@ -26,16 +27,22 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{many(len(both), 'node')} offer GPUs through the device plugin and through DRA",
-            "The same boards can be handed out twice.",
+            say_many(
+                "{n} node offers GPUs through the device plugin and through DRA",
+                "{n} nodes offer GPUs through the device plugin and through DRA",
+                len(both),
+            ),
+            say("The same boards can be handed out twice."),
             bounded(
                 [
-                    of_node(n, "status.allocatable", "nvidia.com/gpu and ResourceSlices")
+                    of_node(n, "status.allocatable", say("nvidia.com/gpu and ResourceSlices"))
                     for n in both
                 ]
             ),
-            "Switch one of the two off on these nodes: in the chart of the NVIDIA DRA driver, "
-            "gpuResourcesEnabledOverride: false leaves GPUs to the device plugin.",
+            say(
+                "Switch one of the two off on these nodes: in the chart of the NVIDIA DRA driver, "
+                "gpuResourcesEnabledOverride: false leaves GPUs to the device plugin."
+            ),
             source=_SOURCE,
         )
     yield _state(subject)
@@ -50,9 +57,13 @@ def _state(subject: Subject) -> Finding:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "Dynamic Resource Allocation is in use",
-            f"{many(len(offering), 'node')} publish GPUs in ResourceSlices; "
-            f"{many(len(claiming), 'pod holds or waits', 'pods hold or wait')} for claims."
+            say("Dynamic Resource Allocation is in use"),
+            say_many(
+                "{n} node publish GPUs in ResourceSlices; {waits} for claims.",
+                "{n} nodes publish GPUs in ResourceSlices; {waits} for claims.",
+                len(offering),
+                waits=say_many("{n} pod holds or waits", "{n} pods hold or wait", len(claiming)),
+            )
             + _beta_words(subject),
             bounded([of_node(n, "ResourceSlice", _dra_names(n)) for n in offering]),
             source=_SOURCE,
@@ -62,7 +73,7 @@ def _state(subject: Subject) -> Finding:
             return unknown(
                 CHECK,
                 QUESTION,
-                "Dynamic Resource Allocation: in use?",
+                say("Dynamic Resource Allocation: in use?"),
                 resource,
                 inventory.read(resource),
             )
@@ -72,12 +83,20 @@ def _state(subject: Subject) -> Finding:
             CHECK,
             QUESTION,
             Verdict.FAIL,
-            f"{many(len(claiming), 'pod')} claim devices from an API that is not served",
-            "Pods name ResourceClaims, but the API server does not serve resource.k8s.io: they "
-            "can never be scheduled.",
+            say_many(
+                "{n} pod claims devices from an API that is not served",
+                "{n} pods claim devices from an API that is not served",
+                len(claiming),
+            ),
+            say(
+                "Pods name ResourceClaims, but the API server does not serve resource.k8s.io: they "
+                "can never be scheduled."
+            ),
             bounded([of_pod(p, "spec.resourceClaims", ", ".join(p.claims)) for p in claiming]),
-            "Upgrade to 1.34 or later, where DRA is on by default, or ask for nvidia.com/gpu "
-            "instead of a claim.",
+            say(
+                "Upgrade to 1.34 or later, where DRA is on by default, or ask for nvidia.com/gpu "
+                "instead of a claim."
+            ),
             source=_SOURCE,
         )
     if claiming and subject.was_read(_CLASSES) and not inventory.device_classes:
@@ -85,24 +104,28 @@ def _state(subject: Subject) -> Finding:
             CHECK,
             QUESTION,
             Verdict.FAIL,
-            f"{many(len(claiming), 'pod')} claim devices and no DeviceClass exists",
-            "Without a class no claim can be allocated.",
+            say_many(
+                "{n} pod claims devices and no DeviceClass exists",
+                "{n} pods claim devices and no DeviceClass exists",
+                len(claiming),
+            ),
+            say("Without a class no claim can be allocated."),
             bounded([of_pod(p, "spec.resourceClaims", ", ".join(p.claims)) for p in claiming]),
-            "Install the DRA driver of the GPU vendor: its chart brings the DeviceClasses.",
+            say("Install the DRA driver of the GPU vendor: its chart brings the DeviceClasses."),
             source=_SOURCE,
         )
     if served is False:
         return not_applicable(
             CHECK,
             QUESTION,
-            "Dynamic Resource Allocation is not served",
-            "Device plugins hand out the GPUs." + _maturity_words(subject),
+            say("Dynamic Resource Allocation is not served"),
+            say("Device plugins hand out the GPUs.") + _maturity_words(subject),
         )
     if served is None:
         return unknown(
             CHECK,
             QUESTION,
-            "Dynamic Resource Allocation: in use?",
+            say("Dynamic Resource Allocation: in use?"),
             _SLICES,
             inventory.read(_SLICES),
         )
@@ -110,12 +133,17 @@ def _state(subject: Subject) -> Finding:
         CHECK,
         QUESTION,
         Verdict.WARN,
-        "Dynamic Resource Allocation is served, no GPU driver uses it",
-        "Device plugins hand out the GPUs. That works; claims, partitions on demand and NVLink "
-        "domains need a DRA driver." + _beta_words(subject),
-        (Evidence("API server", f"/apis/{_GROUP}", "served, no ResourceSlice with a GPU"),),
-        "To use it, install the vendor's DRA driver on a few nodes first, never beside the device "
-        "plugin on one node.",
+        say("Dynamic Resource Allocation is served, no GPU driver uses it"),
+        say(
+            "Device plugins hand out the GPUs. That works; claims, partitions on demand and NVLink "
+            "domains need a DRA driver."
+        )
+        + _beta_words(subject),
+        (of_api_server(f"/apis/{_GROUP}", say("served, no ResourceSlice with a GPU")),),
+        say(
+            "To use it, install the vendor's DRA driver on a few nodes first, never beside the "
+            "device plugin on one node."
+        ),
         source=_SOURCE,
     )
 
@@ -135,13 +163,15 @@ def _beta_words(subject: Subject) -> str:
     apis = subject.inventory.apis
     if apis is None or f"{_GROUP}/v1" in apis:
         return ""
-    return " Only beta versions of the API are served; v1 comes with 1.34."
+    return " " + say("Only beta versions of the API are served; v1 comes with 1.34.")
 
 
 def _maturity_words(subject: Subject) -> str:
     minor = subject.inventory.version.minor
     found = maturity("DynamicResourceAllocation", minor) if minor is not None else None
-    return f" In 1.{minor} it is {found.words}." if found is not None else ""
+    if found is None:
+        return ""
+    return " " + say("In 1.{minor} it is {words}.", minor=minor, words=found.words)
 
 
 def _has_dra(node: Node) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fleet.words import say
+
 
 class Verdict(StrEnum):
     FAIL = "fail"
@@ -23,13 +25,23 @@ ORDER: tuple[Verdict, ...] = (
 )
 """Problems before successes."""
 
-QUESTIONS: dict[int, str] = {
-    1: "Version and GPU scheduling features",
-    2: "GPU nodes are kept for GPU work",
-    3: "GPU use is limited by quota",
-    4: "Distributed jobs start all together or not at all",
-    5: "Probes give models the time they need to load",
-}
+QUESTIONS = (1, 2, 3, 4, 5)
+
+
+def question_title(question: int) -> str:
+    """What the question is about, for a heading."""
+    match question:
+        case 1:
+            return say("Version and GPU scheduling features")
+        case 2:
+            return say("GPU nodes are kept for GPU work")
+        case 3:
+            return say("GPU use is limited by quota")
+        case 4:
+            return say("Distributed jobs start all together or not at all")
+        case 5:
+            return say("Probes give models the time they need to load")
+    raise ValueError(f"no question {question}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +57,7 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Finding:
     check: str  # stable id: "version-support"
-    question: int  # key of QUESTIONS
+    question: int  # one of QUESTIONS
     verdict: Verdict
     title: str
     detail: str = ""

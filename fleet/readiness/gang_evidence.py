@@ -4,45 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.readiness.distributed import Distributed, distributed, pod_group
+from fleet.readiness.distributed import Distributed, distributed, name_of, pod_group
 from fleet.readiness.finding import Evidence, Finding, Verdict
-from fleet.readiness.gang_remedy import TOPOLOGY, remedy
-from fleet.readiness.gang_systems import name_of
+from fleet.readiness.gang_remedy import remedy, topology_remedy
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
     bounded,
     bounded_findings,
     listed,
-    many,
     not_applicable,
     of_pod,
     requests_text,
 )
+from fleet.words import say, say_many
 
 CHECK = "gang-evidence"
 QUESTION = 4
 
-_SOURCE = "PodGroup kinds of the five systems; Kueue docs on topology and waitForPodsReady"
+
+def _source() -> str:
+    return say("PodGroup kinds of the five systems; Kueue docs on topology and waitForPodsReady")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     gangs = list(distributed(subject))
     if not gangs:
-        yield not_applicable(CHECK, QUESTION, "No distributed workload")
+        yield not_applicable(CHECK, QUESTION, say("No distributed workload"))
         return
-    findings = [f for g in gangs if (f := _judge(subject, g)) is not None]
-    yield from bounded_findings(findings, "workload")
-    named = {f.title.split(" ")[0] for f in findings}
-    good = [g for g in gangs if g.name not in named]
+    judged = [(g, _judge(subject, g)) for g in gangs]
+    yield from bounded_findings([f for _, f in judged if f is not None], "workload")
+    good = [g for g, finding in judged if finding is None]
     if good:
         systems = sorted({name_of(g.gang.system) for g in good if g.gang is not None})
         yield Finding(
             CHECK,
             QUESTION,
             Verdict.PASS,
-            f"{len(good)} of {many(len(gangs), 'distributed workload')} start all together",
-            f"{listed(f'{g.kind} {g.name}' for g in good)}, through {listed(systems)}.",
-            source=_SOURCE,
+            say_many(
+                "{good} of {n} distributed workload starts all together",
+                "{good} of {n} distributed workloads start all together",
+                len(gangs),
+                good=len(good),
+            ),
+            say(
+                "{names}, through {systems}.",
+                names=listed(f"{g.kind} {g.name}" for g in good),
+                systems=listed(systems),
+            ),
+            source=_source(),
         )
 
 
@@ -52,7 +61,13 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
     assert gang.gang is not None  # noqa: S101 (held says so)
     system = gang.gang.system
     name = name_of(system)
-    evidence = (Evidence(gang.object, "gang", f"{name}, group {gang.gang.group or '-'}"),)
+    evidence = (
+        Evidence(
+            gang.object,
+            "gang",
+            say("{system}, group {group}", system=name, group=gang.gang.group or "-"),
+        ),
+    )
     if system == "kueue":
         if gang.topology_keys:
             return None
@@ -60,12 +75,14 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{gang.name} is held by quota only",
-            "Kueue admits it whole, and does not promise that its pods find nodes: it names no "
-            "topology.",
+            say("{name} is held by quota only", name=gang.name),
+            say(
+                "Kueue admits it whole, and does not promise that its pods find nodes: it names no "
+                "topology."
+            ),
             evidence,
-            *TOPOLOGY,
-            source=_SOURCE,
+            *topology_remedy(),
+            source=_source(),
         )
     known = pod_group(subject, gang.namespace, gang.gang)
     if system == "native" and known is not None and known.details.get("policy") == "basic":
@@ -73,36 +90,47 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{gang.name} is grouped, not held",
-            "The policy of its PodGroup is basic: that groups the pods without all-or-nothing.",
+            say("{name} is grouped, not held", name=gang.name),
+            say(
+                "The policy of its PodGroup is basic: that groups the pods without all-or-nothing."
+            ),
             evidence,
-            "Use the gang policy:",
+            say("Use the gang policy:"),
             f"spec:\n  schedulingPolicy:\n    gang:\n      minCount: {gang.needed}\n",
-            source=_SOURCE,
+            source=_source(),
         )
     if gang.minimum is not None and gang.minimum < gang.needed:
         return Finding(
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{gang.name} starts with {gang.minimum} of {gang.needed} pods",
-            f"The minimum of its group is {gang.minimum}. Right for an elastic job; a job that "
-            f"needs all {gang.needed} waits and holds its GPUs.",
-            (Evidence(gang.object, "minimum of the group", str(gang.minimum)),),
-            f"Unless the job is elastic, raise the minimum to {gang.needed}.",
+            say(
+                "{name} starts with {minimum} of {needed} pods",
+                name=gang.name,
+                minimum=gang.minimum,
+                needed=gang.needed,
+            ),
+            say(
+                "The minimum of its group is {minimum}. Right for an elastic job; a job that needs "
+                "all {needed} waits and holds its GPUs.",
+                minimum=gang.minimum,
+                needed=gang.needed,
+            ),
+            (Evidence(gang.object, say("minimum of the group"), str(gang.minimum)),),
+            say("Unless the job is elastic, raise the minimum to {needed}.", needed=gang.needed),
             f"spec:\n  minMember: {gang.needed}\n",
-            source=_SOURCE,
+            source=_source(),
         )
     if system == "native" and "alpha" in (known.api_version if known is not None else ""):
         return Finding(
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{gang.name} is held by an alpha API",
-            "Its PodGroup must be written anew at the next upgrade.",
+            say("{name} is held by an alpha API", name=gang.name),
+            say("Its PodGroup must be written anew at the next upgrade."),
             evidence,
-            "Plan for it, or use Kueue, Volcano or KAI Scheduler.",
-            source=_SOURCE,
+            say("Plan for it, or use Kueue, Volcano or KAI Scheduler."),
+            source=_source(),
         )
     return None
 
@@ -111,20 +139,29 @@ def _loose(subject: Subject, gang: Distributed) -> Finding:
     scheduler = gang.scheduler or "default-scheduler"
     evidence = [Evidence(gang.object, "spec.template.spec.schedulerName", scheduler)]
     evidence += [
-        of_pod(p, "spec.nodeName", p.node or f"not bound {p.waiting_reason}".strip())
+        of_pod(
+            p,
+            "spec.nodeName",
+            p.node or say("not bound {reason}", reason=p.waiting_reason).strip(),
+        )
         for p in gang.pods
     ]
     words, snippet = remedy(subject, gang)
-    size = f"{gang.gpu_pods} pods of {requests_text(gang.per_pod)}"
+
     return Finding(
         CHECK,
         QUESTION,
         Verdict.FAIL,
-        f"{gang.name} starts pod by pod",
-        f"{size} are needed at the same time by a {gang.kind}. Nothing holds them together: no "
-        "PodGroup, no queue.",
+        say("{name} starts pod by pod", name=gang.name),
+        say(
+            "{pods} pods of {requests} are needed at the same time by a {kind}. Nothing holds them "
+            "together: no PodGroup, no queue.",
+            pods=gang.gpu_pods,
+            requests=requests_text(gang.per_pod),
+            kind=gang.kind,
+        ),
         bounded(evidence),
         words,
         snippet,
-        source=_SOURCE,
+        source=_source(),
     )

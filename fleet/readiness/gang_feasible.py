@@ -11,22 +11,23 @@ from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
     bounded_findings,
-    listed,
-    many,
     not_applicable,
     requests_text,
 )
+from fleet.words import say, say_many
 
 CHECK = "gang-feasible"
 QUESTION = 4
 
-_SOURCE = "allocatable of the nodes; PodGroup and Kueue topology keys"
+
+def _source() -> str:
+    return say("allocatable of the nodes; PodGroup and Kueue topology keys")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     gangs = [g for g in distributed(subject) if g.per_pod]
     if not gangs:
-        yield not_applicable(CHECK, QUESTION, "No distributed workload")
+        yield not_applicable(CHECK, QUESTION, say("No distributed workload"))
         return
     findings = [f for g in gangs if (f := _missing_members(g)) is not None]
     if subject.gpu_nodes:
@@ -35,15 +36,19 @@ def check(subject: Subject) -> Iterator[Finding]:
     if findings:
         return
     if not subject.gpu_nodes:
-        yield not_applicable(CHECK, QUESTION, "No GPU node was read")
+        yield not_applicable(CHECK, QUESTION, say("No GPU node was read"))
         return
     yield Finding(
         CHECK,
         QUESTION,
         Verdict.PASS,
-        "Every distributed workload is small enough for the cluster",
-        f"{many(len(gangs), 'workload')}, judged on allocatable GPUs, whether free or not.",
-        source=_SOURCE,
+        say("Every distributed workload is small enough for the cluster"),
+        say_many(
+            "{n} workload, judged on allocatable GPUs, whether free or not.",
+            "{n} workloads, judged on allocatable GPUs, whether free or not.",
+            len(gangs),
+        ),
+        source=_source(),
     )
 
 
@@ -67,13 +72,18 @@ def _missing_members(gang: Distributed) -> Finding | None:
         CHECK,
         QUESTION,
         Verdict.FAIL,
-        f"{gang.name} waits for pods that do not exist",
-        f"Its group waits for {gang.minimum} pods, and there "
-        f"{'is' if len(gang.pods) == 1 else 'are'} {len(gang.pods)}: a controller that makes the "
-        "rest only after the first one runs never gets there.",
-        (Evidence(gang.object, "minimum of the group", str(gang.minimum)),),
-        "Let the controller create all pods at once, or lower the minimum.",
-        source=_SOURCE,
+        say("{name} waits for pods that do not exist", name=gang.name),
+        say_many(
+            "Its group waits for {minimum} pods, and there is {n}: a controller that makes the "
+            "rest only after the first one runs never gets there.",
+            "Its group waits for {minimum} pods, and there are {n}: a controller that makes the "
+            "rest only after the first one runs never gets there.",
+            len(gang.pods),
+            minimum=gang.minimum,
+        ),
+        (Evidence(gang.object, say("minimum of the group"), str(gang.minimum)),),
+        say("Let the controller create all pods at once, or lower the minimum."),
+        source=_source(),
     )
 
 
@@ -83,16 +93,25 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
     nodes = subject.gpu_nodes
     have = room(nodes, gang.per_pod)
     each = requests_text(gang.per_pod)
-    size = Evidence(gang.object, "pods needed at once", f"{wanted} with {each}")
+    size = Evidence(
+        gang.object,
+        say("pods needed at once"),
+        say("{pods} with {requests}", pods=wanted, requests=each),
+    )
     if have < wanted:
         if gang.bound >= wanted:
             return None  # it runs: on GPUs offered in another way
         return _finding(
             Verdict.FAIL,
-            f"{gang.name} is larger than the cluster",
-            f"It needs {wanted} pods of {each} at once; all nodes together hold {have}.",
+            say("{name} is larger than the cluster", name=gang.name),
+            say(
+                "It needs {wanted} pods of {each} at once; all nodes together hold {have}.",
+                wanted=wanted,
+                each=each,
+                have=have,
+            ),
             size,
-            "Make it smaller, or add nodes.",
+            say("Make it smaller, or add nodes."),
         )
     for key in gang.topology_keys:
         carrying: dict[str, list[Node]] = defaultdict(list)
@@ -102,21 +121,31 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
         if not carrying:
             return _finding(
                 Verdict.FAIL,
-                f"{gang.name} asks for a topology that no node has",
-                f"Its pods must share one {key}, and no GPU node carries that label.",
-                Evidence(gang.object, "topology", key),
-                "Correct the key, or label the nodes.",
+                say("{name} asks for a topology that no node has", name=gang.name),
+                say("Its pods must share one {key}, and no GPU node carries that label.", key=key),
+                Evidence(gang.object, say("topology"), key),
+                say("Correct the key, or label the nodes."),
             )
         best = max(room(found, gang.per_pod) for found in carrying.values())
         if best < wanted:
             return _finding(
                 Verdict.WARN,
-                f"{gang.name} fits the cluster, and no single {key}",
-                f"It needs {wanted} pods of {each} at once; the largest of "
-                f"{listed([many(len(carrying), 'domain')])} holds {best}.",
-                Evidence(gang.object, "topology", key),
-                "Ask for a wider level, or make the job smaller. A required level keeps it "
-                "waiting for ever.",
+                say("{name} fits the cluster, and no single {key}", name=gang.name, key=key),
+                say_many(
+                    "It needs {wanted} pods of {each} at once; the largest of {n} domain holds "
+                    "{best}.",
+                    "It needs {wanted} pods of {each} at once; the largest of {n} domains holds "
+                    "{best}.",
+                    len(carrying),
+                    wanted=wanted,
+                    each=each,
+                    best=best,
+                ),
+                Evidence(gang.object, say("topology"), key),
+                say(
+                    "Ask for a wider level, or make the job smaller. A required level keeps it "
+                    "waiting for ever."
+                ),
             )
     return None
 
@@ -132,4 +161,4 @@ def _path(node: Node, key: str) -> str:
 
 
 def _finding(verdict: Verdict, title: str, detail: str, evidence: Evidence, remedy: str) -> Finding:
-    return Finding(CHECK, QUESTION, verdict, title, detail, (evidence,), remedy, source=_SOURCE)
+    return Finding(CHECK, QUESTION, verdict, title, detail, (evidence,), remedy, source=_source())

@@ -14,11 +14,11 @@ from fleet.readiness.wording import (
     bounded,
     bounded_findings,
     listed,
-    many,
     not_applicable,
     of_pod,
 )
 from fleet.units import duration_text
+from fleet.words import say, say_many
 
 CHECK = "gang-partial"
 QUESTION = 4
@@ -32,7 +32,7 @@ _SOURCE = "core/v1 Pod conditions"
 def check(subject: Subject) -> Iterator[Finding]:
     gangs = [g for g in distributed(subject) if g.pods]
     if not gangs:
-        yield not_applicable(CHECK, QUESTION, "No distributed workload has pods")
+        yield not_applicable(CHECK, QUESTION, say("No distributed workload has pods"))
         return
     findings = [f for g in gangs if (f := _judge(subject, g)) is not None]
     yield from bounded_findings(findings, "workload")
@@ -41,8 +41,12 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "No gang has started in part",
-            f"{many(len(gangs), 'distributed workload')} with pods.",
+            say("No gang has started in part"),
+            say_many(
+                "{n} distributed workload with pods.",
+                "{n} distributed workloads with pods.",
+                len(gangs),
+            ),
             source=_SOURCE,
         )
 
@@ -66,35 +70,64 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
     if waited is not None and waited <= PATIENCE:
         return None
     hours = _gpu_hours(subject, idle)
-    costs = f"{many(gpus, 'GPU')} held for nothing"
-    if hours is not None:
-        costs += f", {hours:,.1f} GPU-hours so far"
-    since = f" for {duration_text(waited.total_seconds())}" if waited is not None else ""
+    if hours is None:
+        costs = say_many("{n} GPU held for nothing", "{n} GPUs held for nothing", gpus)
+    else:
+        costs = say_many(
+            "{n} GPU held for nothing, {hours} GPU-hours so far",
+            "{n} GPUs held for nothing, {hours} GPU-hours so far",
+            gpus,
+            hours=f"{hours:,.1f}",
+        )
     words, snippet = remedy(subject, gang)
     reasons = sorted({p.waiting_reason for p in waiting if p.waiting_reason})
-    many_groups = (
-        f"{len(halves)} of {many(len(groups), 'group')} started in part. "
-        if (len(groups) > 1)
-        else ""
-    )
+    detail = _waiting_text(len(idle), len(waiting), waited, reasons)
+    if len(groups) > 1:
+        started = say_many(
+            "{part} of {n} group started in part.",
+            "{part} of {n} groups started in part.",
+            len(groups),
+            part=len(halves),
+        )
+        detail = f"{started} {detail}"
     return Finding(
         CHECK,
         QUESTION,
         Verdict.FAIL,
-        f"{gang.name} has started in part",
-        f"{many_groups}{many(len(idle), 'pod')} on GPUs waiting{since} for "
-        f"{many(len(waiting), 'more pod')}" + (f" ({listed(reasons, 2)})." if reasons else "."),
+        say("{name} has started in part", name=gang.name),
+        detail,
         bounded(
             [of_pod(p, "spec.nodeName", p.node) for p in idle[:5]]
             + [
-                of_pod(p, "status.conditions[PodScheduled]", p.waiting_reason or "no node")
+                of_pod(p, "status.conditions[PodScheduled]", p.waiting_reason or say("no node"))
                 for p in waiting
             ]
         ),
-        "Stop it now to free the GPUs, then start it as a gang. " + words,
+        f"{say('Stop it now to free the GPUs, then start it as a gang.')} {words}",
         snippet,
         costs,
         source=_SOURCE,
+    )
+
+
+def _waiting_text(idle: int, waiting: int, waited: timedelta | None, reasons: list[str]) -> str:
+    """How many pods hold GPUs, for how long, and what for."""
+    rest = say_many("{n} more pod", "{n} more pods", waiting)
+    if reasons:
+        rest += f" ({listed(reasons, 2)})"
+    if waited is None:
+        return say_many(
+            "{n} pod on GPUs waiting for {rest}.",
+            "{n} pods on GPUs waiting for {rest}.",
+            idle,
+            rest=rest,
+        )
+    return say_many(
+        "{n} pod on GPUs waiting for {time} for {rest}.",
+        "{n} pods on GPUs waiting for {time} for {rest}.",
+        idle,
+        time=duration_text(waited.total_seconds()),
+        rest=rest,
     )
 
 

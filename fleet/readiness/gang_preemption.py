@@ -11,18 +11,21 @@ from collections.abc import Iterator
 from fleet.readiness.distributed import Distributed, distributed, pod_group
 from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded, listed, many, not_applicable
+from fleet.readiness.wording import bounded, listed, not_applicable
+from fleet.words import say, say_many
 
 CHECK = "gang-preemption"
 QUESTION = 4
 
-_SOURCE = "core/v1 Pod priority and preemptionPolicy; PodGroup disruptionMode"
+
+def _source() -> str:
+    return say("core/v1 Pod priority and preemptionPolicy; PodGroup disruptionMode")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     gangs = [g for g in distributed(subject) if g.pods]
     if not gangs:
-        yield not_applicable(CHECK, QUESTION, "No distributed workload has pods")
+        yield not_applicable(CHECK, QUESTION, say("No distributed workload has pods"))
         return
     hunters = _hunters(subject)
     exposed = [(gang, found) for gang in gangs if (found := _above(subject, gang, hunters))]
@@ -31,15 +34,21 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "No GPU pod may evict a single pod of a gang",
-            f"{listed(g.name for g in gangs)}: nothing of higher priority can preempt them.",
-            source=_SOURCE,
+            say("No GPU pod may evict a single pod of a gang"),
+            say(
+                "{names}: nothing of higher priority can preempt them.",
+                names=listed(g.name for g in gangs),
+            ),
+            source=_source(),
         )
         return
     title = (
-        f"{exposed[0][0].name} can lose one pod and stop as a whole"
+        say("{name} can lose one pod and stop as a whole", name=exposed[0][0].name)
         if len(exposed) == 1
-        else f"{len(exposed)} distributed workloads can lose one pod and stop as a whole"
+        else say(
+            "{exposed} distributed workloads can lose one pod and stop as a whole",
+            exposed=len(exposed),
+        )
     )
     most = max(found for _, found in exposed)
     yield Finding(
@@ -47,18 +56,25 @@ def check(subject: Subject) -> Iterator[Finding]:
         QUESTION,
         Verdict.WARN,
         title,
-        f"Up to {many(most, 'GPU pod')} of higher priority may evict single pods of "
-        f"{listed(gang.name for gang, _ in exposed)}; the other pods then hold their GPUs for "
-        "nothing.",
+        say_many(
+            "Up to {n} GPU pod of higher priority may evict single pods of {names}; the other pods "
+            "then hold their GPUs for nothing.",
+            "Up to {n} GPU pods of higher priority may evict single pods of {names}; the other "
+            "pods then hold their GPUs for nothing.",
+            most,
+            names=listed((gang.name for gang, _ in exposed)),
+        ),
         bounded(
             [
-                Evidence(gang.object, "lowest priority of its pods", str(_lowest(gang)))
+                Evidence(gang.object, say("lowest priority of its pods"), str(_lowest(gang)))
                 for gang, _ in exposed
             ]
         ),
-        "Give distributed jobs a PriorityClass of their own above the serving pods that may be "
-        "restarted, or use a gang system that evicts whole groups.",
-        source=_SOURCE,
+        say(
+            "Give distributed jobs a PriorityClass of their own above the serving pods that may be "
+            "restarted, or use a gang system that evicts whole groups."
+        ),
+        source=_source(),
     )
 
 

@@ -9,7 +9,8 @@ from datetime import timedelta
 from fleet.inventory import Pod
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded, listed, many, not_applicable, of_pod
+from fleet.readiness.wording import bounded, listed, not_applicable, of_pod
+from fleet.words import say, say_many
 
 CHECK = "gang-scheduler"
 QUESTION = 4
@@ -28,7 +29,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         by_scheduler[pod.scheduler or DEFAULT_SCHEDULER].append(pod)
     others = sorted(set(by_scheduler) - {DEFAULT_SCHEDULER})
     if not others:
-        yield not_applicable(CHECK, QUESTION, "All GPU pods use the default scheduler")
+        yield not_applicable(CHECK, QUESTION, say("All GPU pods use the default scheduler"))
         return
     deaf = {
         s: found for s in others if (found := [p for p in by_scheduler[s] if _ignored(subject, p)])
@@ -38,12 +39,20 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"Nobody schedules the pods of {scheduler}",
-            f"{many(len(pods), 'pod')} waiting for more than "
-            f"{int(SILENCE.total_seconds() // 60)} minutes, and no scheduler has said a word about "
-            "them.",
+            say("Nobody schedules the pods of {scheduler}", scheduler=scheduler),
+            say_many(
+                "{n} pod waiting for more than {number} minutes, and no scheduler has said a word "
+                "about them.",
+                "{n} pods waiting for more than {number} minutes, and no scheduler has said a word "
+                "about them.",
+                len(pods),
+                number=int(SILENCE.total_seconds() // 60),
+            ),
             bounded([of_pod(p, "spec.schedulerName", scheduler) for p in pods]),
-            f"See that a scheduler named {scheduler} runs, or correct the name.",
+            say(
+                "See that a scheduler named {scheduler} runs, or correct the name.",
+                scheduler=scheduler,
+            ),
             "kubectl get pods -A -l component=scheduler\n",
             source=_SOURCE,
         )
@@ -54,13 +63,15 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            f"Pods of {listed(heard)} find nodes",
-            f"{many(bound, 'pod')} bound.",
+            say("Pods of {names} find nodes", names=listed(heard)),
+            say_many("{n} pod bound.", "{n} pods bound.", bound),
             source=_SOURCE,
         )
     elif not deaf:
         yield not_applicable(
-            CHECK, QUESTION, f"No pod of {listed(others)} has waited long enough to tell"
+            CHECK,
+            QUESTION,
+            say("No pod of {names} has waited long enough to tell", names=listed(others)),
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fleet.inventory import ReadStatus
-from fleet.readiness.distributed import SYSTEM_NAMES
 from fleet.readiness.subject import Subject
 
 RESOURCES: dict[str, tuple[str, ...]] = {
@@ -67,7 +66,3 @@ def native_is_alpha(subject: Subject) -> bool:
         if name.startswith("scheduling.k8s.io/") and "podgroups" in served
     }
     return bool(versions) and all("alpha" in version for version in versions)
-
-
-def name_of(system: str) -> str:
-    return SYSTEM_NAMES.get(system, system)

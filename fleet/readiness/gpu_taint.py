@@ -9,15 +9,15 @@ from fleet.inventory import Node, Pod, Taint
 from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.readiness.pasting import shell_word
 from fleet.readiness.subject import Subject, wants_gpu
-from fleet.readiness.wording import bounded, listed, many, not_applicable, of_node, of_pod, share
+from fleet.readiness.wording import bounded, listed, not_applicable, of_node, of_pod, share
 from fleet.tolerations import blocks, is_lifecycle, taint_text
 from fleet.units import gib_text
+from fleet.words import say, say_many
 
 CHECK = "gpu-taint"
 QUESTION = 2
 
 _FIELD = "spec.taints"
-_SOURCE = "core/v1 Taint; well-known taints"
 
 _POOL_COMMANDS = {
     "gke": (
@@ -36,10 +36,14 @@ _POOL_COMMANDS = {
 }
 
 
+def _source() -> str:
+    return say("core/v1 Taint; well-known taints")
+
+
 def check(subject: Subject) -> Iterator[Finding]:
     nodes = subject.gpu_nodes
     if not nodes:
-        yield not_applicable(CHECK, QUESTION, "No GPU node to protect")
+        yield not_applicable(CHECK, QUESTION, say("No GPU node to protect"))
         return
     strays = _strays(subject)
     bare = [node for node in nodes if not _protecting(node)]
@@ -60,15 +64,26 @@ def _protecting(node: Node) -> tuple[Taint, ...]:
 
 def _kept_finding(kept: list[Node], total: int) -> Finding:
     keys = sorted({t.key for node in kept for t in _protecting(node)})
-    title = share(len(kept), total, "GPU node", "carries", "carry") + " a protecting taint"
+    title = share(
+        len(kept),
+        total,
+        only=say("The GPU node carries a protecting taint"),
+        every=say("All {total} GPU nodes carry a protecting taint", total=f"{total:,}"),
+        some=say_many(
+            "{n} of {total} GPU nodes carries a protecting taint",
+            "{n} of {total} GPU nodes carry a protecting taint",
+            len(kept),
+            total=f"{total:,}",
+        ),
+    )
     return Finding(
         CHECK,
         QUESTION,
         Verdict.PASS,
         title,
-        f"Key {listed(keys)}.",
+        say("Key {names}.", names=listed(keys)),
         bounded([of_node(n, _FIELD, _taints(n)) for n in kept[:3]]),
-        source=_SOURCE,
+        source=_source(),
     )
 
 
@@ -89,6 +104,7 @@ def _strays(subject: Subject) -> dict[str, list[Pod]]:
 
 
 def _stray_finding(subject: Subject, nodes: list[Node], strays: dict[str, list[Pod]]) -> Finding:
+    total = len(subject.gpu_nodes)
     pods = [pod for node in nodes for pod in strays[node.name]]
     cpu = sum(pod.cpu_milli for pod in pods) / 1000
     memory = sum(pod.memory_mib for pod in pods)
@@ -97,10 +113,27 @@ def _stray_finding(subject: Subject, nodes: list[Node], strays: dict[str, list[P
     return _finding(
         subject,
         Verdict.FAIL,
-        share(len(nodes), len(subject.gpu_nodes), "GPU node", "carries", "carry")
-        + " no taint, and other pods run there",
-        f"{many(len(pods), 'pod')} without a GPU on them: {cpu:g} CPUs and "
-        f"{gib_text(memory)} of memory asked for.",
+        share(
+            len(nodes),
+            total,
+            only=say("The GPU node carries no taint, and other pods run there"),
+            every=say(
+                "All {total} GPU nodes carry no taint, and other pods run there", total=f"{total:,}"
+            ),
+            some=say_many(
+                "{n} of {total} GPU nodes carries no taint, and other pods run there",
+                "{n} of {total} GPU nodes carry no taint, and other pods run there",
+                len(nodes),
+                total=f"{total:,}",
+            ),
+        ),
+        say_many(
+            "{n} pod without a GPU on them: {cpu:g} CPUs and {memory} of memory asked for.",
+            "{n} pods without a GPU on them: {cpu:g} CPUs and {memory} of memory asked for.",
+            len(pods),
+            cpu=cpu,
+            memory=gib_text(memory),
+        ),
         nodes,
         evidence,
     )
@@ -108,10 +141,25 @@ def _stray_finding(subject: Subject, nodes: list[Node], strays: dict[str, list[P
 
 def _bare_finding(subject: Subject, nodes: list[Node], total: int) -> Finding:
     soft = [n for n in nodes if any(t.effect == "PreferNoSchedule" for t in n.taints)]
-    detail = "No pod without a GPU runs there now, and nothing keeps one away."
+    detail = say("No pod without a GPU runs there now, and nothing keeps one away.")
     if soft:
-        detail += f" {many(len(soft), 'node')} only prefer that (PreferNoSchedule)."
-    title = share(len(nodes), total, "GPU node", "carries", "carry") + " no taint"
+        detail += " " + say_many(
+            "{n} node only prefers that (PreferNoSchedule).",
+            "{n} nodes only prefer that (PreferNoSchedule).",
+            len(soft),
+        )
+    title = share(
+        len(nodes),
+        total,
+        only=say("The GPU node carries no taint"),
+        every=say("All {total} GPU nodes carry no taint", total=f"{total:,}"),
+        some=say_many(
+            "{n} of {total} GPU nodes carries no taint",
+            "{n} of {total} GPU nodes carry no taint",
+            len(nodes),
+            total=f"{total:,}",
+        ),
+    )
     evidence = [of_node(n, _FIELD, _taints(n)) for n in nodes]
     return _finding(subject, Verdict.WARN, title, detail, nodes, evidence)
 
@@ -125,7 +173,8 @@ def _finding(
     evidence: list[Evidence],
 ) -> Finding:
     pools = sorted({n.pool for n in nodes if n.pool})
-    pool_words = f" Pool {listed(pools)}." if pools else ""
+    if pools:
+        detail += " " + say("Pool {names}.", names=listed(pools))
     command = _POOL_COMMANDS.get(subject.inventory.provider)
     if command is not None and pools:
         snippet = "".join(command.format(pool=shell_word(pool)) for pool in pools[:3])
@@ -139,15 +188,17 @@ def _finding(
         QUESTION,
         verdict,
         title,
-        detail + pool_words,
+        detail,
         bounded(evidence),
-        "Put the taint into the template of the node pool; one put on by hand is lost when the "
-        "autoscaler replaces the node. First see that GPU workloads and the device plugin "
-        "tolerate it.",
+        say(
+            "Put the taint into the template of the node pool; one put on by hand is lost when the "
+            "autoscaler replaces the node. First see that GPU workloads and the device plugin "
+            "tolerate it."
+        ),
         snippet,
-        source=_SOURCE,
+        source=_source(),
     )
 
 
 def _taints(node: Node) -> str:
-    return ", ".join(taint_text(t) for t in node.taints) or "none"
+    return ", ".join(taint_text(t) for t in node.taints) or say("none")

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from fleet.inventory import Node
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded, listed, many, not_applicable, of_node
+from fleet.readiness.wording import bounded, listed, not_applicable, of_node
+from fleet.words import say, say_many
 
 CHECK = "node-skew"
 QUESTION = 1
@@ -22,11 +23,18 @@ COMFORTABLE_SKEW = 1
 
 _MINOR = re.compile(r"v?1\.(\d{1,3})")
 _FIELD = "status.nodeInfo.kubeletVersion"
-_SOURCE = "Kubernetes version skew policy (KEP-3935)"
-_REMEDY = (
-    "Upgrade the node pools named above, one pool at a time: drain, replace, and check that the "
-    "device plugin comes back before the next one."
-)
+
+
+def _source() -> str:
+    return say("Kubernetes version skew policy (KEP-3935)")
+
+
+def _remedy() -> str:
+    return say(
+        "Upgrade the node pools named above, one pool at a time: drain, replace, and check that "
+        "the "
+        "device plugin comes back before the next one."
+    )
 
 
 def kubelet_minor(node: Node) -> int | None:
@@ -42,7 +50,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if (minor := kubelet_minor(node)) is not None
     }
     if not minors:
-        yield not_applicable(CHECK, QUESTION, "No GPU node states its kubelet version")
+        yield not_applicable(CHECK, QUESTION, say("No GPU node states its kubelet version"))
         return
     yield from _mixed_pools(list(minors.values()))
     version = subject.inventory.version
@@ -52,12 +60,14 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.UNKNOWN,
-            "Kubelets behind the API server?",
-            "The API server's version is not known. The kubelets of the GPU nodes are "
-            f"{listed(f'1.{m}' for m in seen)}.",
-            remedy="Export the version and import the file together with the others:",
+            say("Kubelets behind the API server?"),
+            say(
+                "The API server's version is not known. The kubelets of the GPU nodes are {names}.",
+                names=listed(f"1.{m}" for m in seen),
+            ),
+            remedy=say("Export the version and import the file together with the others:"),
             snippet="kubectl version -o json > version.json\n",
-            source=_SOURCE,
+            source=_source(),
         )
         return
     yield _against_server(list(minors.values()), version.minor)
@@ -69,16 +79,32 @@ def _against_server(nodes: list[tuple[Node, int]], server: int) -> Finding:
     behind = [(n, m) for n, m in nodes if COMFORTABLE_SKEW < server - m <= MAX_SKEW]
     if newer or too_old:
         bad = newer + too_old
-        side = "newer than the API server" if newer else f"more than {MAX_SKEW} minors behind"
+        if newer:
+            detail = say(
+                "The API server is 1.{server}; kubelets are newer than the API server: not "
+                "supported.",
+                server=server,
+            )
+        else:
+            detail = say(
+                "The API server is 1.{server}; kubelets are more than {limit} minors behind: not "
+                "supported.",
+                server=server,
+                limit=MAX_SKEW,
+            )
         return Finding(
             CHECK,
             QUESTION,
             Verdict.FAIL,
-            f"{many(len(bad), 'GPU node')} outside the allowed version skew",
-            f"The API server is 1.{server}; kubelets are {side}: not supported.",
+            say_many(
+                "{n} GPU node outside the allowed version skew",
+                "{n} GPU nodes outside the allowed version skew",
+                len(bad),
+            ),
+            detail,
             bounded([of_node(n, _FIELD, n.kubelet_version) for n, _ in bad]),
-            _REMEDY,
-            source=_SOURCE,
+            _remedy(),
+            source=_source(),
         )
     if behind:
         worst = max(server - m for _, m in behind)
@@ -86,12 +112,21 @@ def _against_server(nodes: list[tuple[Node, int]], server: int) -> Finding:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{many(len(behind), 'GPU node')} up to {worst} minors behind the API server",
-            f"The API server is 1.{server}. {MAX_SKEW} minors are the limit, and features such as "
-            "DRA need the kubelet's minor too.",
+            say_many(
+                "{n} GPU node up to {worst} minors behind the API server",
+                "{n} GPU nodes up to {worst} minors behind the API server",
+                len(behind),
+                worst=worst,
+            ),
+            say(
+                "The API server is 1.{server}. {limit} minors are the limit, and features such as "
+                "DRA need the kubelet's minor too.",
+                server=server,
+                limit=MAX_SKEW,
+            ),
             bounded([of_node(n, _FIELD, n.kubelet_version) for n, _ in behind]),
-            _REMEDY,
-            source=_SOURCE,
+            _remedy(),
+            source=_source(),
         )
     skew = max(server - m for _, m in nodes)
     seen = sorted({m for _, m in nodes})
@@ -99,9 +134,14 @@ def _against_server(nodes: list[tuple[Node, int]], server: int) -> Finding:
         CHECK,
         QUESTION,
         Verdict.PASS,
-        "The kubelets of all GPU nodes keep up",
-        f"Kubelets {listed(f'1.{m}' for m in seen)}, API server 1.{server}; skew {skew}.",
-        source=_SOURCE,
+        say("The kubelets of all GPU nodes keep up"),
+        say(
+            "Kubelets {names}, API server 1.{server}; skew {skew}.",
+            names=listed(f"1.{m}" for m in seen),
+            server=server,
+            skew=skew,
+        ),
+        source=_source(),
     )
 
 
@@ -114,7 +154,11 @@ def _mixed_pools(nodes: list[tuple[Node, int]]) -> Iterator[Finding]:
     if not mixed:
         return
     evidence = [
-        of_node(found[0], _FIELD, f"{found[0].kubelet_version} ({many(len(found), 'node')})")
+        of_node(
+            found[0],
+            _FIELD,
+            f"{found[0].kubelet_version} ({say_many('{n} node', '{n} nodes', len(found))})",
+        )
         for by in mixed.values()
         for found in by.values()
     ]
@@ -122,9 +166,16 @@ def _mixed_pools(nodes: list[tuple[Node, int]]) -> Iterator[Finding]:
         CHECK,
         QUESTION,
         Verdict.WARN,
-        f"{many(len(mixed), 'GPU pool')} with more than one kubelet minor",
-        f"Pool {listed(sorted(mixed))}: an upgrade that stopped half way, or nodes left behind.",
+        say_many(
+            "{n} GPU pool with more than one kubelet minor",
+            "{n} GPU pools with more than one kubelet minor",
+            len(mixed),
+        ),
+        say(
+            "Pool {names}: an upgrade that stopped half way, or nodes left behind.",
+            names=listed(sorted(mixed)),
+        ),
         bounded(evidence),
-        _REMEDY,
-        source=_SOURCE,
+        _remedy(),
+        source=_source(),
     )

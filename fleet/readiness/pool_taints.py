@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from fleet.inventory import Node
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded, many, not_applicable, of_node
+from fleet.readiness.wording import bounded, not_applicable, of_node
 from fleet.tolerations import is_lifecycle, taint_text
+from fleet.words import say, say_many
 
 CHECK = "pool-taints"
 QUESTION = 2
@@ -28,7 +29,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             pools[node.pool].append(node)
     several = {pool: nodes for pool, nodes in pools.items() if len(nodes) > 1}
     if not several:
-        yield not_applicable(CHECK, QUESTION, "No GPU pool with more than one node")
+        yield not_applicable(CHECK, QUESTION, say("No GPU pool with more than one node"))
         return
     odd: dict[str, list[Node]] = {}
     for pool, nodes in several.items():
@@ -41,11 +42,18 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"Pool {pool}: {len(nodes)} of {many(len(several[pool]), 'node')} are tainted "
-            "differently",
-            "A workload that tolerates one node of the pool may not tolerate the next.",
-            bounded([of_node(n, "spec.taints", ", ".join(_policy(n)) or "none") for n in nodes]),
-            "Set the taints in the template of the pool and replace the nodes that differ.",
+            say_many(
+                "Pool {pool}: {nodes} of {n} node is tainted differently",
+                "Pool {pool}: {nodes} of {n} nodes are tainted differently",
+                len(several[pool]),
+                pool=pool,
+                nodes=len(nodes),
+            ),
+            say("A workload that tolerates one node of the pool may not tolerate the next."),
+            bounded(
+                [of_node(n, "spec.taints", ", ".join(_policy(n)) or say("none")) for n in nodes]
+            ),
+            say("Set the taints in the template of the pool and replace the nodes that differ."),
             source=_SOURCE,
         )
     if not odd:
@@ -53,7 +61,11 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "The nodes of each GPU pool carry the same taints",
-            f"{many(len(several), 'pool')} with more than one node.",
+            say("The nodes of each GPU pool carry the same taints"),
+            say_many(
+                "{n} pool with more than one node.",
+                "{n} pools with more than one node.",
+                len(several),
+            ),
             source=_SOURCE,
         )

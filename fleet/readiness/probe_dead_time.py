@@ -8,8 +8,9 @@ from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.probe_startup import load_of, suggestion
 from fleet.readiness.serving import budget, probe_text, servers
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded_findings, many, not_applicable
+from fleet.readiness.wording import bounded_findings, not_applicable
 from fleet.units import duration_text
+from fleet.words import say, say_many
 
 CHECK = "probe-dead-time"
 QUESTION = 5
@@ -30,7 +31,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     ]
     if not judged:
         yield not_applicable(
-            CHECK, QUESTION, "No model server has a startup probe and a known load time"
+            CHECK, QUESTION, say("No model server has a startup probe and a known load time")
         )
         return
     findings = [
@@ -38,11 +39,20 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{server.name} may hang unnoticed for {duration_text(budget(probe))}",
-            f"Loading takes {duration_text(load.seconds)} ({load.words}); the startup probe waits "
-            f"{budget(probe) / load.seconds:.0f} times as long before it restarts the container.",
+            say(
+                "{name} may hang unnoticed for {time}",
+                name=server.name,
+                time=duration_text(budget(probe)),
+            ),
+            say(
+                "Loading takes {time} ({words}); the startup probe waits {times} times as long "
+                "before it restarts the container.",
+                time=duration_text(load.seconds),
+                words=load.words,
+                times=f"{budget(probe) / load.seconds:.0f}",
+            ),
             (server.evidence("startupProbe", probe_text(probe)),),
-            "Lower failureThreshold:",
+            say("Lower failureThreshold:"),
             suggestion(load.seconds),
             source=_SOURCE,
         )
@@ -55,7 +65,12 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "A server that hangs while loading is noticed in time",
-            f"{many(len(judged), 'server')}: startup budget at most {TOO_GENEROUS} times the load.",
+            say("A server that hangs while loading is noticed in time"),
+            say_many(
+                "{n} server: startup budget at most {limit} times the load.",
+                "{n} servers: startup budget at most {limit} times the load.",
+                len(judged),
+                limit=TOO_GENEROUS,
+            ),
             source=_SOURCE,
         )

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.serving import Server, budget, earliest_kill, probe_text, servers
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded_findings, listed, many, not_applicable
+from fleet.readiness.wording import bounded_findings, listed, not_applicable
 from fleet.sizing.requirement import Requirement
 from fleet.units import duration_text
+from fleet.words import say, say_many
 
 CHECK = "probe-startup"
 QUESTION = 5
@@ -33,7 +34,9 @@ MARGIN_S = 120
 """Suggested probes: twice the load plus this margin, at least ``LEAST_BUDGET_S``, in steps of
 ``PERIOD_S``."""
 
-_SOURCE = "core/v1 Probe; load times measured on this cluster or calculated by sizing"
+
+def _source() -> str:
+    return say("core/v1 Probe; load times measured on this cluster or calculated by sizing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,12 @@ def load_of(subject: Subject, server: Server) -> Load | None:
     known = []
     if server.measured is not None:
         count = len(server.loads)
-        known.append(Load(server.measured, f"measured on {many(count, 'pod')}"))
+        known.append(
+            Load(
+                server.measured,
+                say_many("measured on {n} pod", "measured on {n} pods", count),
+            )
+        )
     declared = declared_load(subject, server.namespace, server.short_name)
     if declared is not None:
         known.append(declared)
@@ -61,7 +69,7 @@ def declared_load(subject: Subject, namespace: str, name: str) -> Load | None:
     for workload, requirement in subject.declared:
         if (workload.namespace, workload.name) == (namespace, name):
             seconds = longest_load(requirement)
-            return Load(seconds, "calculated by sizing") if seconds is not None else None
+            return Load(seconds, say("calculated by sizing")) if seconds is not None else None
     return None
 
 
@@ -87,7 +95,9 @@ def suggestion(seconds: float | None) -> str:
 def check(subject: Subject) -> Iterator[Finding]:
     found = [server for server in servers(subject) if server.answers]
     if not found:
-        yield not_applicable(CHECK, QUESTION, "No model server with a port or a probe was found")
+        yield not_applicable(
+            CHECK, QUESTION, say("No model server with a port or a probe was found")
+        )
         return
     findings = []
     good = []
@@ -106,9 +116,17 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            f"{many(len(good), 'model server')} with time enough to load",
-            f"{listed(good)}: budget at least {COMFORT} times the load.",
-            source=_SOURCE,
+            say_many(
+                "{n} model server with time enough to load",
+                "{n} model servers with time enough to load",
+                len(good),
+            ),
+            say(
+                "{names}: budget at least {comfort} times the load.",
+                names=listed(good),
+                comfort=COMFORT,
+            ),
+            source=_source(),
         )
 
 
@@ -117,21 +135,32 @@ def _with_startup(server: Server, load: Load | None) -> Finding | None:
     assert probe is not None  # noqa: S101 (the caller looked)
     allowed = budget(probe)
     evidence = (server.evidence("startupProbe", probe_text(probe)),)
-    words = f"The startup probe allows {duration_text(allowed)}"
+    known = {"name": server.name, "allowed": duration_text(allowed)}
     if load is None:
         verdict = Verdict.WARN
-        title = f"{server.name} allows {duration_text(allowed)} to load; the need is not known"
-        detail = f"{words}. No pod was seen to load from start to ready." + _restart_words(server)
+        title = say("{name} allows {allowed} to load; the need is not known", **known)
+        detail = say(
+            "The startup probe allows {allowed}. No pod was seen to load from start to ready.",
+            **known,
+        )
     elif load.seconds > earliest_kill(probe):
         verdict = Verdict.FAIL
-        title = f"{server.name} is killed while it loads"
-        detail = f"{words}; loading takes {_load_text(load)}." + _restart_words(server)
+        title = say("{name} is killed while it loads", **known)
+        detail = say(
+            "The startup probe allows {allowed}; loading takes {load}.",
+            load=_load_text(load),
+            **known,
+        )
     elif allowed < COMFORT * load.seconds:
         verdict = Verdict.WARN
-        title = f"{server.name} has little time to spare when it loads"
-        detail = (
-            f"{words}; loading takes {_load_text(load)}: {allowed / load.seconds:.1f} times, "
-            f"and {COMFORT} is comfortable." + _restart_words(server)
+        title = say("{name} has little time to spare when it loads", **known)
+        detail = say(
+            "The startup probe allows {allowed}; loading takes {load}: {times} times, and "
+            "{comfort} is comfortable.",
+            load=_load_text(load),
+            times=f"{allowed / load.seconds:.1f}",
+            comfort=COMFORT,
+            **known,
         )
     else:
         return None
@@ -140,11 +169,13 @@ def _with_startup(server: Server, load: Load | None) -> Finding | None:
         QUESTION,
         verdict,
         title,
-        detail,
+        detail + _restart_words(server),
         evidence,
-        "Give it twice the load and a margin:" if load else "Import again when a pod has loaded.",
+        say("Give it twice the load and a margin:")
+        if load
+        else say("Import again when a pod has loaded."),
         suggestion(load.seconds) if load else "",
-        source=_SOURCE,
+        source=_source(),
     )
 
 
@@ -155,52 +186,54 @@ def _without(server: Server, load: Load | None) -> Finding:
         return _no_startup(
             server,
             Verdict.WARN,
-            f"{server.name} has no startup and no liveness probe",
-            "Nothing kills it while it loads, and nothing restarts it when it hangs."
-            + _restart_words(server),
-            "none",
+            say("{name} has no startup and no liveness probe", name=server.name),
+            say("Nothing kills it while it loads, and nothing restarts it when it hangs."),
+            say("none"),
             seconds,
         )
     kill = earliest_kill(probe)
-    words = f"No startup probe: the liveness probe counts from the start and kills after {kill} s"
-    value = f"none; livenessProbe {probe_text(probe)}"
+    verdict = Verdict.FAIL
+    title = say("{name} is killed while it loads", name=server.name)
     if probe.failure_threshold <= 1:
-        return _no_startup(
-            server,
-            Verdict.FAIL,
-            f"{server.name} is restarted by one missed probe",
-            f"failureThreshold is {probe.failure_threshold}, and there is no startup probe."
-            + _restart_words(server),
-            value,
-            seconds,
+        title = say("{name} is restarted by one missed probe", name=server.name)
+        detail = say(
+            "failureThreshold is {threshold}, and there is no startup probe.",
+            threshold=probe.failure_threshold,
         )
-    if load is not None and load.seconds > kill:
-        return _no_startup(
-            server,
-            Verdict.FAIL,
-            f"{server.name} is killed while it loads",
-            f"{words}; loading takes {_load_text(load)}." + _restart_words(server),
-            value,
-            seconds,
+    elif load is not None and load.seconds > kill:
+        detail = say(
+            "No startup probe: the liveness probe counts from the start and kills after {kill} s; "
+            "loading takes {load}.",
+            kill=kill,
+            load=_load_text(load),
         )
-    if load is None and kill < SHORTEST_LOAD_S:
-        return _no_startup(
-            server,
-            Verdict.FAIL,
-            f"{server.name} is killed {kill} s after its start",
-            f"{words}: no GPU server is ready by then." + _restart_words(server),
-            value,
-            seconds,
+    elif load is None and kill < SHORTEST_LOAD_S:
+        title = say("{name} is killed {kill} s after its start", name=server.name, kill=kill)
+        detail = say(
+            "No startup probe: the liveness probe counts from the start and kills after {kill} s: "
+            "no GPU server is ready by then.",
+            kill=kill,
         )
-    need = f"loading takes {_load_text(load)}" if load else "the need is not known"
-    return _no_startup(
-        server,
-        Verdict.WARN,
-        f"{server.name} relies on its liveness probe while it loads",
-        f"{words}; {need}. A longer delay to be safe would also notice a hang later."
-        + _restart_words(server),
-        value,
-        seconds,
+    else:
+        verdict = Verdict.WARN
+        title = say("{name} relies on its liveness probe while it loads", name=server.name)
+        detail = _relying_text(kill, load)
+    value = say("none; livenessProbe {probe}", probe=probe_text(probe))
+    return _no_startup(server, verdict, title, detail, value, seconds)
+
+
+def _relying_text(kill: int, load: Load | None) -> str:
+    if load is None:
+        return say(
+            "No startup probe: the liveness probe counts from the start and kills after {kill} s; "
+            "the need is not known. A longer delay to be safe would also notice a hang later.",
+            kill=kill,
+        )
+    return say(
+        "No startup probe: the liveness probe counts from the start and kills after {kill} s; "
+        "loading takes {load}. A longer delay to be safe would also notice a hang later.",
+        kill=kill,
+        load=_load_text(load),
     )
 
 
@@ -212,11 +245,11 @@ def _no_startup(
         QUESTION,
         verdict,
         title,
-        detail,
+        detail + _restart_words(server),
         (server.evidence("startupProbe", value),),
-        "Add a startup probe: while it runs, liveness and readiness are off.",
+        say("Add a startup probe: while it runs, liveness and readiness are off."),
         suggestion(seconds),
-        source=_SOURCE,
+        source=_source(),
     )
 
 
@@ -227,4 +260,8 @@ def _load_text(load: Load) -> str:
 def _restart_words(server: Server) -> str:
     if not server.restarts:
         return ""
-    return f" One of its pods has restarted {many(server.restarts, 'time')}."
+    return " " + say_many(
+        "One of its pods has restarted {n} time.",
+        "One of its pods has restarted {n} times.",
+        server.restarts,
+    )

@@ -24,7 +24,6 @@ from fleet.readiness.wording import (
     bounded,
     bounded_findings,
     listed,
-    many,
     not_applicable,
     of_object,
     of_pod,
@@ -32,6 +31,7 @@ from fleet.readiness.wording import (
     unknown,
 )
 from fleet.units import QuantityError, whole
+from fleet.words import say, say_many
 
 CHECK = "quota-coverage"
 QUESTION = 3
@@ -65,7 +65,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     wants = demand(subject)
     yield from _beside_quotas(subject)
     if not wants:
-        yield not_applicable(CHECK, QUESTION, "No namespace asks for whole GPUs or claims")
+        yield not_applicable(CHECK, QUESTION, say("No namespace asks for whole GPUs or claims"))
         return
     queues = local_queues(subject)
     resource = "resourcequotas"
@@ -76,7 +76,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield unknown(
                 CHECK,
                 QUESTION,
-                "Are the namespaces with GPU work limited?",
+                say("Are the namespaces with GPU work limited?"),
                 resource,
                 subject.inventory.read(resource),
             )
@@ -107,11 +107,19 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _pass(good: int, total: int) -> Finding:
-    noun = many(total, "namespace")
     title = (
-        f"{noun} with GPU work: all limited"
+        say_many(
+            "{n} namespace with GPU work: all limited",
+            "{n} namespaces with GPU work: all limited",
+            total,
+        )
         if good == total
-        else f"{good} of {noun} with GPU work are limited"
+        else say_many(
+            "{good} of {n} namespace with GPU work is limited",
+            "{good} of {n} namespaces with GPU work are limited",
+            total,
+            good=good,
+        )
     )
     return Finding(CHECK, QUESTION, Verdict.PASS, title, source=_SOURCE)
 
@@ -156,18 +164,21 @@ def _judge(
     ]
     if len(missing) == len(wants) and not scoped:
         verdict = Verdict.FAIL
-        title = f"{namespace} may take every GPU"
-        detail = f"It asks for {text}, and no quota limits that."
+        title = say("{namespace} may take every GPU", namespace=namespace)
+        detail = say("It asks for {text}, and no quota limits that.", text=text)
         if quotas:
-            detail = f"It asks for {text}, and none of its quotas names that."
+            detail = say("It asks for {text}, and none of its quotas names that.", text=text)
     elif scoped:
         verdict = Verdict.WARN
-        title = f"{namespace} is limited for some pods only"
-        detail = f"The quota for {listed(sorted(scoped))} has a scope; other pods are free of it."
+        title = say("{namespace} is limited for some pods only", namespace=namespace)
+        detail = say(
+            "The quota for {names} has a scope; other pods are free of it.",
+            names=listed(sorted(scoped)),
+        )
     else:
         verdict = Verdict.WARN
-        title = f"{namespace} is limited for some kinds of GPU only"
-        detail = f"No quota names {listed(sorted(missing))}."
+        title = say("{namespace} is limited for some kinds of GPU only", namespace=namespace)
+        detail = say("No quota names {names}.", names=listed(sorted(missing)))
     return Finding(
         CHECK,
         QUESTION,
@@ -181,7 +192,7 @@ def _judge(
 
 
 def _demand_evidence(namespace: str, text: str) -> Evidence:
-    return of_object(f"v1 Namespace {namespace}", "requests of its workloads", text)
+    return of_object(f"v1 Namespace {namespace}", say("requests of its workloads"), text)
 
 
 def _remedy(
@@ -204,12 +215,13 @@ def _remedy(
             ]
         else:
             lines.append(f'    {yaml_text("requests." + resource)}: "{wants[resource]}"')
-    words = "A quota of what it asks for today; choose the number that it may have:"
+    words = say("A quota of what it asks for today; choose the number that it may have:")
     queue_owners = sorted(local_queues(subject))
     if queue_owners:
-        words = (
+        words = say(
             "This cluster runs Kueue: give the namespace a LocalQueue and its workloads the label "
-            f"{KUEUE_LABEL}, or set a quota:"
+            "{label}, or set a quota:",
+            label=KUEUE_LABEL,
         )
     return words, "\n".join(lines) + "\n"
 
@@ -226,13 +238,22 @@ def _beside_quotas(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{namespace} takes parts of GPUs that no quota counts",
-            f"{many(len(pods), 'pod asks', 'pods ask')} by annotation for {boards:g} of a board in "
-            "all; requests.nvidia.com/gpu does not see them.",
-            bounded(
-                [of_pod(p, "annotation of the sharing system", f"{p.gpu_fraction:g}") for p in pods]
+            say("{namespace} takes parts of GPUs that no quota counts", namespace=namespace),
+            say_many(
+                "{n} pod asks by annotation for {boards} of a board in all; "
+                "requests.nvidia.com/gpu does not see them.",
+                "{n} pods ask by annotation for {boards} of a board in all; "
+                "requests.nvidia.com/gpu does not see them.",
+                len(pods),
+                boards=f"{boards:g}",
             ),
-            "Limit the namespace in the sharing system's own queue.",
+            bounded(
+                [
+                    of_pod(p, say("annotation of the sharing system"), f"{p.gpu_fraction:g}")
+                    for p in pods
+                ]
+            ),
+            say("Limit the namespace in the sharing system's own queue."),
             source=_SOURCE,
         )
 
@@ -255,14 +276,28 @@ def _oversold(subject: Subject) -> Iterator[Finding]:
                 CHECK,
                 QUESTION,
                 Verdict.WARN,
-                f"Quotas promise {total} × {resource}; the cluster has {have}",
-                f"That is {total / have:.1f} times as many: the quotas will not decide who gets "
-                "GPUs.",
+                say(
+                    "Quotas promise {total} × {resource}; the cluster has {have}",
+                    total=total,
+                    resource=resource,
+                    have=have,
+                ),
+                say(
+                    "That is {times} times as many: the quotas will not decide who gets GPUs.",
+                    times=f"{total / have:.1f}",
+                ),
                 tuple(
-                    of_object(f"v1 ResourceQuota {name}", f"spec.hard[requests.{resource}]", "")
+                    of_object(
+                        f"v1 ResourceQuota {name}",
+                        f"spec.hard[requests.{resource}]",
+                        "",
+                    )
                     for name in names[resource][:6]
                 ),
-                f"Lower them to at most {OVERSOLD} times what there is, or share by Kueue with "
-                "borrowing.",
+                say(
+                    "Lower them to at most {limit} times what there is, or share by Kueue with "
+                    "borrowing.",
+                    limit=OVERSOLD,
+                ),
                 source=_SOURCE,
             )

@@ -13,12 +13,12 @@ from fleet.readiness.quota_keys import Key, classify, resource_of
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
     bounded_findings,
-    many,
     not_applicable,
     of_object,
     unknown,
 )
 from fleet.units import QuantityError, whole
+from fleet.words import say, say_many
 
 CHECK = "quota-headroom"
 QUESTION = 3
@@ -46,7 +46,11 @@ def check(subject: Subject) -> Iterator[Finding]:
                     findings.append(finding)
     elif not findings:
         yield unknown(
-            CHECK, QUESTION, "How full are the quotas?", resource, subject.inventory.read(resource)
+            CHECK,
+            QUESTION,
+            say("How full are the quotas?"),
+            resource,
+            subject.inventory.read(resource),
         )
         return
     yield from bounded_findings(findings, "quota")
@@ -55,12 +59,12 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            f"{many(good, 'GPU quota')} with room left",
-            f"Less than {NEARLY_FULL:.0%} used.",
+            say_many("{n} GPU quota with room left", "{n} GPU quotas with room left", good),
+            say("Less than {share} used.", share=f"{NEARLY_FULL:.0%}"),
             source=_SOURCE,
         )
     elif not findings:
-        yield not_applicable(CHECK, QUESTION, "No GPU quota is counted")
+        yield not_applicable(CHECK, QUESTION, say("No GPU quota is counted"))
 
 
 def _judge(quota: Quota, key: str, gangs: list[Distributed]) -> Finding | None:
@@ -77,10 +81,16 @@ def _judge(quota: Quota, key: str, gangs: list[Distributed]) -> Finding | None:
     if used > hard:
         return _finding(
             Verdict.FAIL,
-            f"{name}: {used} used of {hard}",
-            "Quotas never evict: what runs goes on, and nothing new is admitted.",
+            say("{name}: {used} used of {hard}", name=name, used=used, hard=hard),
+            say("Quotas never evict: what runs goes on, and nothing new is admitted."),
             evidence,
-            f"Raise the quota to {used}, or stop {many(used - hard, 'unit')} of {resource}.",
+            say_many(
+                "Raise the quota to {used}, or stop {n} unit of {resource}.",
+                "Raise the quota to {used}, or stop {n} units of {resource}.",
+                used - hard,
+                used=used,
+                resource=resource,
+            ),
         )
     for gang in gangs:
         need = gang.requests.get(resource, 0)
@@ -89,29 +99,47 @@ def _judge(quota: Quota, key: str, gangs: list[Distributed]) -> Finding | None:
         if need > hard:
             return _finding(
                 Verdict.FAIL,
-                f"{gang.name} can never be created whole",
-                f"It needs {need} × {resource} at once; {name} allows {hard}.",
-                (*evidence, Evidence(gang.object, "GPUs needed at once", str(need))),
-                f"Raise the quota to at least {need}, or make the job smaller.",
+                say("{name} can never be created whole", name=gang.name),
+                say(
+                    "It needs {need} × {resource} at once; {name} allows {hard}.",
+                    need=need,
+                    resource=resource,
+                    name=name,
+                    hard=hard,
+                ),
+                (*evidence, Evidence(gang.object, say("GPUs needed at once"), str(need))),
+                say("Raise the quota to at least {need}, or make the job smaller.", need=need),
                 f'spec:\n  hard:\n    {yaml_text(key)}: "{need}"\n',
             )
         if need > hard - used:
             return _finding(
                 Verdict.WARN,
-                f"{gang.name} does not fit into what is left of {name}",
-                f"It needs {need} × {resource} at once; {hard - used} of {hard} are left.",
-                (*evidence, Evidence(gang.object, "GPUs needed at once", str(need))),
-                "Wait for a job to end, or raise the quota: a gang that is created in part waits "
-                "and holds its GPUs.",
+                say("{name} does not fit into what is left of {quota}", name=gang.name, quota=name),
+                say(
+                    "It needs {need} × {resource} at once; {left} of {hard} are left.",
+                    need=need,
+                    resource=resource,
+                    left=hard - used,
+                    hard=hard,
+                ),
+                (*evidence, Evidence(gang.object, say("GPUs needed at once"), str(need))),
+                say(
+                    "Wait for a job to end, or raise the quota: a gang that is created in part "
+                    "waits and holds its GPUs."
+                ),
             )
     if hard and used / hard >= NEARLY_FULL:
         return _finding(
             Verdict.WARN,
-            f"{name}: {used} of {hard} used",
-            f"The next pod that asks for {resource} beyond {hard} is refused, even where a GPU is "
-            "free.",
+            say("{name}: {used} of {hard} used", name=name, used=used, hard=hard),
+            say(
+                "The next pod that asks for {resource} beyond {hard} is refused, even where a GPU "
+                "is free.",
+                resource=resource,
+                hard=hard,
+            ),
             evidence,
-            "Raise the quota, or tell the team that it is full.",
+            say("Raise the quota, or tell the team that it is full."),
         )
     return None
 
@@ -127,21 +155,30 @@ def _kueue(subject: Subject, gang: Distributed) -> Iterator[Finding]:
             borrows = bool(queue.cohort)
             yield _finding(
                 Verdict.WARN if borrows else Verdict.FAIL,
-                f"{gang.name} must borrow to be admitted"
+                say("{name} must borrow to be admitted", name=gang.name)
                 if borrows
-                else f"{gang.name} can never be admitted whole",
-                f"It needs {need} × {resource} at once; ClusterQueue {queue.cluster_queue} has "
-                f"{nominal}.",
+                else say("{name} can never be admitted whole", name=gang.name),
+                say(
+                    "It needs {need} × {resource} at once; ClusterQueue {cluster_queue} has "
+                    "{nominal}.",
+                    need=need,
+                    resource=resource,
+                    cluster_queue=queue.cluster_queue,
+                    nominal=nominal,
+                ),
                 (
                     of_object(
                         f"kueue.x-k8s.io ClusterQueue {queue.cluster_queue}",
-                        f"nominalQuota of {resource}",
+                        say("nominalQuota of {resource}", resource=resource),
                         str(nominal),
                     ),
-                    Evidence(gang.object, "GPUs needed at once", str(need)),
+                    Evidence(gang.object, say("GPUs needed at once"), str(need)),
                 ),
-                f"Raise nominalQuota to at least {need}, let the queue borrow from its cohort, or "
-                "make the job smaller.",
+                say(
+                    "Raise nominalQuota to at least {need}, let the queue borrow from its cohort, "
+                    "or make the job smaller.",
+                    need=need,
+                ),
             )
 
 

@@ -14,7 +14,8 @@ from fleet.inventory import Quota
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.pasting import yaml_text
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded_findings, many, not_applicable, of_object, unknown
+from fleet.readiness.wording import bounded_findings, not_applicable, of_object, unknown
+from fleet.words import say, say_many
 
 CHECK = "quota-keys"
 QUESTION = 3
@@ -71,7 +72,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield unknown(
             CHECK,
             QUESTION,
-            "Do the quota keys limit anything?",
+            say("Do the quota keys limit anything?"),
             resource,
             subject.inventory.read(resource),
         )
@@ -97,11 +98,13 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            f"{many(good, 'GPU quota key')} enforced" if findings else "Every GPU key is enforced",
+            say_many("{n} GPU quota key enforced", "{n} GPU quota keys enforced", good)
+            if findings
+            else say("Every GPU key is enforced"),
             source=_SOURCE,
         )
     elif not findings:
-        yield not_applicable(CHECK, QUESTION, "No quota names a GPU")
+        yield not_applicable(CHECK, QUESTION, say("No quota names a GPU"))
 
 
 def _pending(subject: Subject, quota: Quota, key: str) -> Finding | None:
@@ -111,16 +114,21 @@ def _pending(subject: Subject, quota: Quota, key: str) -> Finding | None:
     taken = subject.inventory.taken_at
     age = taken - quota.created if taken is not None and quota.created is not None else None
     fresh = age is None or age < NOT_YET_COUNTED
+    name = f"{quota.namespace}/{quota.name}"
+    if fresh and age is not None:
+        title = say("{name}: {key} is not counted yet", name=name, key=key)
+        why = say("The quota is new.")
+    else:
+        title = say("{name}: {key} is not counted", name=name, key=key)
+        why = say("Nothing counts against it.")
     return Finding(
         CHECK,
         QUESTION,
         Verdict.WARN if fresh else Verdict.FAIL,
-        f"{quota.namespace}/{quota.name}: {key} is not counted"
-        + (" yet" if fresh and age is not None else ""),
-        "The key stands in spec.hard and not in status.used. "
-        + ("The quota is new." if fresh and age is not None else "Nothing counts against it."),
+        title,
+        f"{say('The key stands in spec.hard and not in status.used.')} {why}",
         (of_object(_name(quota), f"spec.hard[{key}]", quota.hard[key]),),
-        "Look at the conditions of the quota and at the controller manager.",
+        say("Look at the conditions of the quota and at the controller manager."),
         source=_SOURCE,
     )
 
@@ -133,26 +141,40 @@ def _dead(subject: Subject, quota: Quota, key: str, kind: Key) -> Finding:
         if pod.namespace == quota.namespace and pod.node
     )
     hard = quota.hard[key]
-    use = f" {in_use} × {resource} are in use past a limit of {hard}." if in_use else ""
+    use = (
+        say(
+            "{used} × {resource} are in use past a limit of {hard}.",
+            used=in_use,
+            resource=resource,
+            hard=hard,
+        )
+        if in_use
+        else ""
+    )
     if kind is Key.LEGACY:
-        detail = f"There is no such resource since Kubernetes 1.11.{use}"
+        detail = say("There is no such resource since Kubernetes 1.11.")
         resource = "nvidia.com/gpu"
     elif kind is Key.LIMITS:
-        detail = f"Only HAMi reads this key; Kubernetes limits extended resources by requests.{use}"
+        detail = say("Only HAMi reads this key; Kubernetes limits extended resources by requests.")
     else:
-        detail = f"Kubernetes accepts the bare name and limits nothing by it.{use}"
+        detail = say("Kubernetes accepts the bare name and limits nothing by it.")
     return Finding(
         CHECK,
         QUESTION,
         Verdict.WARN if kind is Key.LIMITS else Verdict.FAIL,
-        f"{quota.namespace}/{quota.name}: {key} limits nothing",
-        detail,
+        say(
+            "{namespace}/{name}: {key} limits nothing",
+            namespace=quota.namespace,
+            name=quota.name,
+            key=key,
+        ),
+        f"{detail} {use}".strip(),
         (
             of_object(_name(quota), f"spec.hard[{key}]", hard),
-            of_object(_name(quota), f"status.used[{key}]", quota.used.get(key, "no entry")),
+            of_object(_name(quota), f"status.used[{key}]", quota.used.get(key, say("no entry"))),
         ),
-        "Write the key with its prefix:",
-        f"spec:\n  hard:\n    {yaml_text('requests.' + resource)}: {yaml_text(hard)}\n",
+        say("Write the key with its prefix:"),
+        f"spec:\n  hard:\n    {yaml_text(say('requests.') + resource)}: {yaml_text(hard)}\n",
         source=_SOURCE,
     )
 

@@ -13,16 +13,18 @@ from fleet.readiness.subject import Subject
 from fleet.readiness.wording import (
     bounded_findings,
     listed,
-    many,
     not_applicable,
     of_controller,
     requests_text,
 )
+from fleet.words import say, say_many
 
 CHECK = "request-offered"
 QUESTION = 2
 
-_SOURCE = "scheduler plugin NodeResourcesFit; extended resources: request must equal limit"
+
+def _source() -> str:
+    return say("scheduler plugin NodeResourcesFit; extended resources: request must equal limit")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -31,15 +33,21 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.FAIL,
-            f"{c.namespace}/{c.name} asks for GPUs in a way that the API server refuses",
+            say(
+                "{namespace}/{name} asks for GPUs in a way that the API server refuses",
+                namespace=c.namespace,
+                name=c.name,
+            ),
             listed(c.problems, 3),
             (
                 of_controller(
                     c, "spec.template.spec.containers[].resources", requests_text(c.requests)
                 ),
             ),
-            "Give each container a GPU limit and no other request, or the same number in both.",
-            source=_SOURCE,
+            say(
+                "Give each container a GPU limit and no other request, or the same number in both."
+            ),
+            source=_source(),
         )
         for c in subject.controllers
         if c.problems
@@ -53,17 +61,17 @@ def check(subject: Subject) -> Iterator[Finding]:
     if findings:
         return
     if not judged:
-        yield not_applicable(CHECK, QUESTION, "No GPU workload to judge")
+        yield not_applicable(CHECK, QUESTION, say("No GPU workload to judge"))
     elif not subject.gpu_nodes:
-        yield not_applicable(CHECK, QUESTION, "No GPU node was read")
+        yield not_applicable(CHECK, QUESTION, say("No GPU node was read"))
     else:
         yield Finding(
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "Every GPU request can be met by some node",
-            f"{many(len(judged), 'workload')} judged.",
-            source=_SOURCE,
+            say("Every GPU request can be met by some node"),
+            say_many("{n} workload judged.", "{n} workloads judged.", len(judged)),
+            source=_source(),
         )
 
 
@@ -75,9 +83,10 @@ def _judge(subject: Subject, nodes: list[Node], item: Work) -> Finding | None:
     missing = [r for r in item.requests if not subject.offered.get(r)]
     if missing:
         near = get_close_matches(missing[0], subject.offered, n=1, cutoff=0.8)
-        detail = f"No node offers {listed(missing)}."
-        detail += f" The nearest name is {near[0]}." if near else ""
-        remedy = "Ask for a resource that the nodes offer."
+        detail = say("No node offers {names}.", names=listed(missing))
+        if near:
+            detail += " " + say("The nearest name is {name}.", name=near[0])
+        remedy = say("Ask for a resource that the nodes offer.")
         snippet = f'resources:\n  limits:\n    {yaml_text(near[0])}: "1"\n' if near else ""
     elif not any(offers(subject, n, item.requests) for n in nodes):
         most = max(
@@ -90,24 +99,26 @@ def _judge(subject: Subject, nodes: list[Node], item: Work) -> Finding | None:
             ),
             default=0,
         )
-        detail = f"One pod asks for more than any node has; the largest node offers {most}."
-        remedy = "Spread the work over more pods, or add larger nodes."
+        detail = say(
+            "One pod asks for more than any node has; the largest node offers {most}.", most=most
+        )
+        remedy = say("Spread the work over more pods, or add larger nodes.")
         snippet = ""
     else:
-        detail = (
-            "Nodes offer it, and none of them carries the labels of the nodeSelector: "
-            + listed(f"{k}={v}" for k, v in sorted(item.node_selector.items()))
+        detail = say(
+            "Nodes offer it, and none of them carries the labels of the nodeSelector: {labels}",
+            labels=listed(f"{k}={v}" for k, v in sorted(item.node_selector.items())),
         )
-        remedy = "Correct the nodeSelector, or label the nodes of the pool."
+        remedy = say("Correct the nodeSelector, or label the nodes of the pool.")
         snippet = ""
     return Finding(
         CHECK,
         QUESTION,
         Verdict.FAIL,
-        f"{item.name} asks for GPUs that no node can give",
+        say("{name} asks for GPUs that no node can give", name=item.name),
         detail,
         (item.evidence("containers[].resources", requests_text(item.requests)),),
         remedy,
         snippet,
-        source=_SOURCE,
+        source=_source(),
     )

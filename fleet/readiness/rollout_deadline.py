@@ -8,8 +8,9 @@ from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.probe_startup import COMFORT, load_of
 from fleet.readiness.serving import servers
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import bounded_findings, many, not_applicable, of_controller
+from fleet.readiness.wording import bounded_findings, not_applicable, of_controller
 from fleet.units import duration_text
+from fleet.words import say, say_many
 
 CHECK = "rollout-deadline"
 QUESTION = 5
@@ -38,13 +39,19 @@ def check(subject: Subject) -> Iterator[Finding]:
                 CHECK,
                 QUESTION,
                 Verdict.FAIL if late else Verdict.WARN,
-                f"A rollout of {server.name} is given up before the model is loaded"
+                say("A rollout of {name} is given up before the model is loaded", name=server.name)
                 if late
-                else f"A rollout of {server.name} has little time to spare",
-                f"The deadline is {duration_text(deadline)}; loading takes "
-                f"{duration_text(load.seconds)} ({load.words}).",
+                else say("A rollout of {name} has little time to spare", name=server.name),
+                say(
+                    "The deadline is {deadline}; loading takes {time} ({words}).",
+                    deadline=duration_text(deadline),
+                    time=duration_text(load.seconds),
+                    words=load.words,
+                ),
                 (of_controller(controller, "spec.progressDeadlineSeconds", str(deadline)),),
-                "Raise the deadline above the load time of all pods that are replaced at once:",
+                say(
+                    "Raise the deadline above the load time of all pods that are replaced at once:"
+                ),
                 f"spec:\n  progressDeadlineSeconds: {int(2 * load.seconds) + 120}\n",
                 source=_SOURCE,
             )
@@ -57,9 +64,11 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.PASS,
-            "Rollouts wait long enough for models to load",
-            f"{many(judged, 'Deployment')}.",
+            say("Rollouts wait long enough for models to load"),
+            say_many("{n} Deployment.", "{n} Deployments.", judged),
             source=_SOURCE,
         )
     else:
-        yield not_applicable(CHECK, QUESTION, "No Deployment of a model server with a known load")
+        yield not_applicable(
+            CHECK, QUESTION, say("No Deployment of a model server with a known load")
+        )

@@ -14,6 +14,7 @@ from fleet.inventory import ContainerProbes, Controller, Pod, ProbeTimes
 from fleet.readiness.finding import Evidence
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import of_controller, of_pod
+from fleet.words import say
 
 SERVING_KINDS = frozenset(
     {"Deployment", "StatefulSet", "LeaderWorkerSet", "InferenceService", "RayService", "ReplicaSet"}
@@ -130,5 +131,17 @@ def earliest_kill(probe: ProbeTimes) -> int:
 
 def probe_text(probe: ProbeTimes) -> str:
     """ "httpGet, delay 15 s, 30 × 10 s"."""
-    delay = f", delay {probe.initial_delay_s} s" if probe.initial_delay_s else ""
-    return f"{probe.kind}{delay}, {probe.failure_threshold} × {probe.period_s} s"
+    if probe.initial_delay_s:
+        return say(
+            "{kind}, delay {delay} s, {threshold} × {period} s",
+            kind=probe.kind,
+            delay=probe.initial_delay_s,
+            threshold=probe.failure_threshold,
+            period=probe.period_s,
+        )
+    return say(
+        "{kind}, {threshold} × {period} s",
+        kind=probe.kind,
+        threshold=probe.failure_threshold,
+        period=probe.period_s,
+    )

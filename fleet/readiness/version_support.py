@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from fleet.catalogue.kubernetes_releases import Release, newest_supported, releases
-from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.subject import Subject
-from fleet.readiness.wording import day_text, many
+from fleet.readiness.wording import day_text, of_api_server
+from fleet.words import say, say_many
 
 CHECK = "version-support"
 QUESTION = 1
@@ -36,9 +37,9 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.UNKNOWN,
-            "The Kubernetes version is not known",
-            "Neither the API server's version nor a kubelet's was read.",
-            remedy="Export the version and import the file together with the others:",
+            say("The Kubernetes version is not known"),
+            say("Neither the API server's version nor a kubelet's was read."),
+            remedy=say("Export the version and import the file together with the others:"),
             snippet="kubectl version -o json > version.json\n",
         )
         return
@@ -50,17 +51,21 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield _finding(
             subject,
             Verdict.UNKNOWN,
-            f"1.{version.minor} is newer than our table",
-            f"The table of {day_text(max(r.as_of for r in table.values()))} ends with "
-            f"1.{max(table)}. Look up the support dates of 1.{version.minor}.",
+            say("1.{minor} is newer than our table", minor=version.minor),
+            say(
+                "The table of {day} ends with 1.{newest}. Look up the support dates of 1.{minor}.",
+                day=day_text(max(r.as_of for r in table.values())),
+                newest=max(table),
+                minor=version.minor,
+            ),
             "kubernetes.io/releases",
         )
     else:
         yield _finding(
             subject,
             _past(subject),
-            f"1.{version.minor} left support years ago",
-            f"It is older than 1.{min(table)}, the oldest minor of our table.",
+            say("1.{minor} left support years ago", minor=version.minor),
+            say("It is older than 1.{oldest}, the oldest minor of our table.", oldest=min(table)),
             "kubernetes.io/releases",
         )
 
@@ -71,8 +76,8 @@ def _judge(subject: Subject, release: Release) -> Finding:
         return _finding(
             subject,
             Verdict.UNKNOWN,
-            f"The end of support of 1.{minor} is not known",
-            f"Our table of {day_text(release.as_of)} has no date for it.",
+            say("The end of support of 1.{minor} is not known", minor=minor),
+            say("Our table of {day} has no date for it.", day=day_text(release.as_of)),
             release.source,
         )
     left = (end - today).days
@@ -80,8 +85,12 @@ def _judge(subject: Subject, release: Release) -> Finding:
         return _finding(
             subject,
             _past(subject),
-            f"1.{minor} left support on {day_text(end)}",
-            f"That was {many(-left, 'day')} ago: no security fixes from the Kubernetes project."
+            say("1.{minor} left support on {day}", minor=minor, day=day_text(end)),
+            say_many(
+                "That was {n} day ago: no security fixes from the Kubernetes project.",
+                "That was {n} days ago: no security fixes from the Kubernetes project.",
+                -left,
+            )
             + _vendor_words(subject),
             release.source,
         )
@@ -89,17 +98,25 @@ def _judge(subject: Subject, release: Release) -> Finding:
         return _finding(
             subject,
             Verdict.WARN,
-            f"1.{minor} leaves support in {many(left, 'day')}",
-            f"Its last day is {day_text(end)}." + _vendor_words(subject),
+            say_many(
+                "1.{minor} leaves support in {n} day",
+                "1.{minor} leaves support in {n} days",
+                left,
+                minor=minor,
+            ),
+            say("Its last day is {day}.", day=day_text(end)) + _vendor_words(subject),
             release.source,
         )
     detail = ""
     if release.maintenance_from is not None and release.maintenance_from <= today:
-        detail = f"Only critical fixes since {day_text(release.maintenance_from)}."
+        detail = say(
+            "Only critical fixes since {day}.",
+            day=day_text(release.maintenance_from),
+        )
     return _finding(
         subject,
         Verdict.PASS,
-        f"1.{minor} is in support until {day_text(end)}",
+        say("1.{minor} is in support until {day}", minor=minor, day=day_text(end)),
         detail,
         release.source,
     )
@@ -114,7 +131,9 @@ def _vendor_words(subject: Subject) -> str:
     provider = subject.inventory.provider
     if provider not in EXTENDED_SUPPORT:
         return ""
-    return f" The provider ({provider}) sells longer support: see its own calendar."
+    return " " + say(
+        "The provider ({provider}) sells longer support: see its own calendar.", provider=provider
+    )
 
 
 def _finding(subject: Subject, verdict: Verdict, title: str, detail: str, source: str) -> Finding:
@@ -123,14 +142,16 @@ def _finding(subject: Subject, verdict: Verdict, title: str, detail: str, source
     target = newest_supported(subject.today)
     if verdict in (Verdict.FAIL, Verdict.WARN) and target is not None:
         following = min((version.minor or target.minor) + 1, target.minor)
-        remedy = (
-            f"Upgrade to 1.{target.minor}, one minor at a time, the control plane first and "
-            f"then pool by pool. The next step is 1.{following}."
+        remedy = say(
+            "Upgrade to 1.{minor}, one minor at a time, the control plane first and then pool by "
+            "pool. The next step is 1.{following}.",
+            minor=target.minor,
+            following=following,
         )
         command = _UPGRADE.get(subject.inventory.provider, "")
         snippet = command.format(version=f"1.{following}")
     if "kubelet" in version.source:
-        words = "Judged by the kubelets, since the file has no server version."
+        words = say("Judged by the kubelets, since the file has no server version.")
         detail = f"{detail} {words}".strip()
     return Finding(
         CHECK,
@@ -138,7 +159,7 @@ def _finding(subject: Subject, verdict: Verdict, title: str, detail: str, source
         verdict,
         title,
         detail,
-        (Evidence("API server", version.source, version.git_version or f"1.{version.minor}"),),
+        (of_api_server(version.source, version.git_version or f"1.{version.minor}"),),
         remedy,
         snippet,
         source=source,

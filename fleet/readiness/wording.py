@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from typing import Literal
 
 from fleet.inventory import Controller, Node, Pod, ReadResult, ReadStatus
 from fleet.readiness.finding import Evidence, Finding, Verdict
+from fleet.words import say, say_many
 
 MAX_EVIDENCE = 12
 """Pieces of evidence in one finding; the rest is counted."""
@@ -16,6 +18,8 @@ MAX_FINDINGS = 25
 
 MAX_VALUE = 240
 
+Noun = Literal["namespace", "quota", "quota key", "server", "workload"]
+
 
 def many(number: int, noun: str, plural: str = "") -> str:
     """ "1 GPU node", "3 GPU nodes"."""
@@ -23,33 +27,53 @@ def many(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {word}"
 
 
-def share(part: int, total: int, noun: str, verb: str, verbs: str) -> str:
-    """ "9 of 44 GPU nodes carry", "All 4 GPU nodes carry", "The GPU node carries"."""
+def share(part: int, total: int, *, only: str, every: str, some: str) -> str:
+    """The sentence that fits: on the only one there is, on all of them, or on some."""
     if total == 1:
-        return f"The {noun} {verb}"
-    if part == total:
-        return f"All {total:,} {noun}s {verbs}"
-    return f"{part:,} of {total:,} {noun}s {verb if part == 1 else verbs}"
+        return only
+    return every if part == total else some
+
+
+def _month(number: int) -> str:
+    return (
+        say("January"),
+        say("February"),
+        say("March"),
+        say("April"),
+        say("May"),
+        say("June"),
+        say("July"),
+        say("August"),
+        say("September"),
+        say("October"),
+        say("November"),
+        say("December"),
+    )[number - 1]
 
 
 def day_text(day: date) -> str:
     """ "28 June 2027"."""
-    return f"{day.day} {day:%B %Y}"
+    return say("{day} {month} {year}", day=day.day, month=_month(day.month), year=day.year)
 
 
 def listed(names: Iterable[str], limit: int = 5) -> str:
     """ "a, b and c"; beyond ``limit`` "a, b, c and 9 more"."""
     found = list(names)
     if len(found) > limit:
-        return f"{', '.join(found[:limit])} and {len(found) - limit} more"
+        return say(
+            "{names} and {number} more",
+            names=", ".join(found[:limit]),
+            number=len(found) - limit,
+        )
     if len(found) > 1:
-        return f"{', '.join(found[:-1])} and {found[-1]}"
+        return say("{names} and {last}", names=", ".join(found[:-1]), last=found[-1])
     return "".join(found)
 
 
 def requests_text(requests: dict[str, int]) -> str:
     """ "8 × nvidia.com/gpu"."""
-    return ", ".join(f"{number} × {name}" for name, number in sorted(requests.items())) or "none"
+    found = ", ".join(f"{number} × {name}" for name, number in sorted(requests.items()))
+    return found or say("none")
 
 
 def _short(text: str) -> str:
@@ -73,16 +97,54 @@ def of_object(name: str, field: str, value: str) -> Evidence:
     return Evidence(name, field, _short(value))
 
 
+def of_api_server(field: str, value: str) -> Evidence:
+    return Evidence(say("API server"), field, _short(value))
+
+
 def bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """At most ``MAX_EVIDENCE`` pieces, the last of them saying how many are left out."""
     if len(evidence) <= MAX_EVIDENCE:
         return tuple(evidence)
     kept = tuple(evidence[: MAX_EVIDENCE - 1])
     rest = len(evidence) - len(kept)
-    return (*kept, Evidence(f"{rest} more objects", evidence[0].field, "as above"))
+    more = say_many("{n} more object", "{n} more objects", rest)
+    return (*kept, Evidence(more, evidence[0].field, say("as above")))
 
 
-def bounded_findings(findings: Sequence[Finding], noun: str) -> list[Finding]:
+def _more_text(noun: Noun, number: int) -> str:
+    match noun:
+        case "namespace":
+            return say_many(
+                "{n} more namespace with the same verdict",
+                "{n} more namespaces with the same verdict",
+                number,
+            )
+        case "quota":
+            return say_many(
+                "{n} more quota with the same verdict",
+                "{n} more quotas with the same verdict",
+                number,
+            )
+        case "quota key":
+            return say_many(
+                "{n} more quota key with the same verdict",
+                "{n} more quota keys with the same verdict",
+                number,
+            )
+        case "server":
+            return say_many(
+                "{n} more server with the same verdict",
+                "{n} more servers with the same verdict",
+                number,
+            )
+    return say_many(
+        "{n} more workload with the same verdict",
+        "{n} more workloads with the same verdict",
+        number,
+    )
+
+
+def bounded_findings(findings: Sequence[Finding], noun: Noun) -> list[Finding]:
     """At most ``MAX_FINDINGS`` of each verdict, the rest in one line each, so that a cluster with
     thousands of faulty objects still gives a page that can be read."""
     kept: list[Finding] = []
@@ -100,8 +162,8 @@ def bounded_findings(findings: Sequence[Finding], noun: str) -> list[Finding]:
                 check=rest[0].check,
                 question=rest[0].question,
                 verdict=verdict,
-                title=f"{many(len(rest), f'more {noun}')} with the same verdict",
-                detail=f"Among them: {listed([f.title for f in rest], 3)}.",
+                title=_more_text(noun, len(rest)),
+                detail=say("Among them: {titles}.", titles=listed([f.title for f in rest], 3)),
                 evidence=bounded([e for f in rest for e in f.evidence[:1]]),
                 remedy=rest[0].remedy,
                 source=rest[0].source,
@@ -114,28 +176,38 @@ def unread_text(resource: str, result: ReadResult | None) -> str:
     """Why ``resource`` is not known, in one sentence. Four different answers."""
     status = result.status if result is not None else None
     if status is ReadStatus.FORBIDDEN:
-        return f"Reading {resource} is forbidden (403)."
+        return say("Reading {resource} is forbidden (403).", resource=resource)
     if status is ReadStatus.NOT_SERVED:
-        return f"The API server does not serve {resource} (404): it is not installed."
+        return say(
+            "The API server does not serve {resource} (404): it is not installed.",
+            resource=resource,
+        )
     if status is ReadStatus.NOT_IN_FILE:
-        return f"The file holds no {resource}: there are none, or they were not exported."
+        return say(
+            "The file holds no {resource}: there are none, or they were not exported.",
+            resource=resource,
+        )
     if status is ReadStatus.FAILED:
         detail = result.detail if result is not None else ""
-        return f"Reading {resource} failed{': ' + _short(detail) if detail else ''}."
-    return f"{resource} was not read."
+        if detail:
+            return say(
+                "Reading {resource} failed: {reason}.", resource=resource, reason=_short(detail)
+            )
+        return say("Reading {resource} failed.", resource=resource)
+    return say("{resource} was not read.", resource=resource)
 
 
 def _remedy(resource: str, status: ReadStatus | None) -> tuple[str, str]:
     if status is ReadStatus.FORBIDDEN:
         plural, _, group = resource.partition(".")
         return (
-            "Add this rule to the ClusterRole of the reading account:",
+            say("Add this rule to the ClusterRole of the reading account:"),
             f'- apiGroups: ["{group}"]\n  resources: ["{plural}"]\n  verbs: ["get", "list"]\n',
         )
     if status is ReadStatus.NOT_SERVED:
         return "", ""
     return (
-        "Export it and import the file together with the others:",
+        say("Export it and import the file together with the others:"),
         f"kubectl get {resource} --all-namespaces -o json > {resource}.json\n",
     )
 

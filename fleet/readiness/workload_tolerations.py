@@ -14,16 +14,18 @@ from fleet.readiness.wording import (
     MAX_EVIDENCE,
     bounded_findings,
     listed,
-    many,
     not_applicable,
     of_node,
 )
 from fleet.tolerations import evicted_later, is_lifecycle, taint_text, untolerated
+from fleet.words import say, say_many
 
 CHECK = "workload-tolerations"
 QUESTION = 2
 
-_SOURCE = "core/v1 Toleration, scheduler plugin TaintToleration"
+
+def _source() -> str:
+    return say("core/v1 Toleration, scheduler plugin TaintToleration")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -31,7 +33,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     judged = list(work(subject))
     nodes = subject.gpu_nodes
     if not judged or not nodes:
-        yield not_applicable(CHECK, QUESTION, "No GPU workload with a GPU node to go to")
+        yield not_applicable(CHECK, QUESTION, say("No GPU workload with a GPU node to go to"))
         return
     classes = node_classes(subject, judged)
     findings: list[Finding] = []
@@ -53,15 +55,27 @@ def check(subject: Subject) -> Iterator[Finding]:
             good += 1
     yield from bounded_findings(findings, "workload")
     if good:
-        every = (
-            "Every GPU workload tolerates" if not findings else f"{good} of {len(judged)} tolerate"
-        )
+        title = say("Every GPU workload tolerates the taints of its nodes")
+        if findings:
+            title = say_many(
+                "{n} of {total} tolerate the taints of its nodes",
+                "{n} of {total} tolerate the taints of its nodes",
+                good,
+                total=len(judged),
+            )
         yield Finding(
-            CHECK, QUESTION, Verdict.PASS, f"{every} the taints of its nodes", source=_SOURCE
+            CHECK,
+            QUESTION,
+            Verdict.PASS,
+            title,
+            source=_source(),
         )
     elif not findings:
         yield not_applicable(
-            CHECK, QUESTION, "No GPU node offers what the workloads ask for", "See the check above."
+            CHECK,
+            QUESTION,
+            say("No GPU node offers what the workloads ask for"),
+            say("See the check above."),
         )
 
 
@@ -86,13 +100,17 @@ def _shut_out(item: Work, candidates: list[tuple[Node, ...]]) -> Finding:
         CHECK,
         QUESTION,
         Verdict.FAIL,
-        f"{item.name} tolerates no node that has its GPUs",
-        f"{many(total, 'node offers', 'nodes offer')} what it asks for, closed to it by "
-        f"{listed(taint_text(t) for t, _ in reasons.most_common())}.",
+        say("{name} tolerates no node that has its GPUs", name=item.name),
+        say_many(
+            "{n} node offers what it asks for, closed to it by {names}.",
+            "{n} nodes offer what it asks for, closed to it by {names}.",
+            total,
+            names=listed((taint_text(t) for t, _ in reasons.most_common())),
+        ),
         tuple(evidence),
-        f"Add the toleration to the pod template ({item.field}.tolerations):",
+        say("Add the toleration to the pod template ({field}.tolerations):", field=item.field),
         _snippet(easiest),
-        source=_SOURCE,
+        source=_source(),
     )
 
 
@@ -103,12 +121,12 @@ def _doubtful(item: Work, open_to: list[Node]) -> Finding | None:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{item.name} tolerates every taint",
-            "It may land on nodes that are cordoned for repair, starting or kept for others.",
-            (item.evidence("tolerations", "operator: Exists without a key"),),
-            "Name the taints it is meant to tolerate:",
+            say("{name} tolerates every taint", name=item.name),
+            say("It may land on nodes that are cordoned for repair, starting or kept for others."),
+            (item.evidence("tolerations", say("operator: Exists without a key")),),
+            say("Name the taints it is meant to tolerate:"),
             _snippet(tuple(t for n in open_to[:1] for t in n.taints if not is_lifecycle(t))),
-            source=_SOURCE,
+            source=_source(),
         )
     if all(evicted_later(n.taints, item.tolerations) for n in open_to):
         limited = evicted_later(open_to[0].taints, item.tolerations)
@@ -116,19 +134,19 @@ def _doubtful(item: Work, open_to: list[Node]) -> Finding | None:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            f"{item.name} is evicted from its nodes after a while",
-            "It tolerates a NoExecute taint only for tolerationSeconds.",
+            say("{name} is evicted from its nodes after a while", name=item.name),
+            say("It tolerates a NoExecute taint only for tolerationSeconds."),
             (Evidence(item.object, f"{item.field}.tolerations", _tolerations(item)),),
-            "Remove tolerationSeconds if the workload belongs on these nodes:",
+            say("Remove tolerationSeconds if the workload belongs on these nodes:"),
             _snippet(limited),
-            source=_SOURCE,
+            source=_source(),
         )
     return None
 
 
 def _tolerations(item: Work) -> str:
     found = [f"{t.key or '*'} {t.operator} {t.value}".strip() for t in item.tolerations]
-    return ", ".join(found) or "none"
+    return ", ".join(found) or say("none")
 
 
 def _snippet(taints: tuple[Taint, ...]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.http import HttpResponse
 
 from fleet.csv_text import Cell, write_csv
-from fleet.readiness.finding import QUESTIONS
+from fleet.readiness.finding import question_title
 from planner.inventory.checklists import findings_of
 from planner.inventory.models import Cluster, NodeRow
 from planner.inventory.queries import ClusterLine
@@ -140,7 +140,7 @@ def finding_rows(clusters: Iterable[Cluster]) -> Table:
         (
             cluster.name,
             finding.question,
-            QUESTIONS[finding.question],
+            question_title(finding.question),
             finding.check,
             str(finding.verdict),
             finding.title,
