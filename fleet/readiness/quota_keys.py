@@ -92,7 +92,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     findings.append(pending)
             else:
                 findings.append(_dead(subject, quota, key, kind))
-    yield from bounded_findings(findings, "quota key")
+    yield from bounded_findings(findings, "key")
     if good:
         yield Finding(
             CHECK,

@@ -18,7 +18,7 @@ MAX_FINDINGS = 25
 
 MAX_VALUE = 240
 
-Noun = Literal["namespace", "quota", "quota key", "server", "workload"]
+Noun = Literal["namespace", "quota", "key", "server", "workload"]
 
 
 def many(number: int, noun: str, plural: str = "") -> str:
@@ -125,7 +125,7 @@ def _more_text(noun: Noun, number: int) -> str:
                 "{n} more quotas with the same verdict",
                 number,
             )
-        case "quota key":
+        case "key":
             return say_many(
                 "{n} more quota key with the same verdict",
                 "{n} more quota keys with the same verdict",

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from fleet.readiness.finding import ORDER, QUESTIONS, Evidence, Finding, Verdict
+from fleet.readiness.finding import ORDER, QUESTIONS, Evidence, Finding, Verdict, question_title
 from planner.inventory.models import Cluster, Snapshot
 from planner.inventory.queries import cluster_head, node_url, verdict_counts
 
@@ -61,11 +61,11 @@ def of_cluster(cluster: Cluster) -> dict[str, Any]:
     snapshot = cluster.current_snapshot
     findings = findings_of(snapshot) if snapshot else ()
     questions = []
-    for number, title in QUESTIONS.items():
+    for number in QUESTIONS:
         mine = [f for f in findings if f.question == number]
         apart = [f for f in mine if f.verdict == Verdict.NOT_APPLICABLE]
         lines = [FindingLine(f, evidence_lines(cluster, f)) for f in mine if f not in apart]
-        questions.append(Question(number, title, str(_worst(mine)), lines, apart))
+        questions.append(Question(number, question_title(number), str(_worst(mine)), lines, apart))
     questions.sort(key=lambda q: (ORDER.index(Verdict(q.verdict)), q.number))
     return cluster_head(cluster, "readiness") | {
         "questions": questions if snapshot else [],
@@ -106,7 +106,7 @@ def matrix(clusters: Sequence[Cluster]) -> dict[str, Any]:
         rows.append(MatrixRow(cluster, [_cell(number, findings) for number in QUESTIONS]))
     return {
         "rows": rows,
-        "questions": QUESTIONS,
+        "questions": {number: question_title(number) for number in QUESTIONS},
         "verdicts": verdict_counts(totals),
         "unread": [cluster for cluster in clusters if cluster.current_snapshot is None],
         "failing": sum(any(cell.verdict == "fail" for cell in row.cells) for row in rows),

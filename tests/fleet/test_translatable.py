@@ -23,6 +23,7 @@ COVERED = (
     "fleet/inventory_report.py",
     "fleet/inventory_totals.py",
     "fleet/kubernetes",
+    "fleet/readiness",
     "fleet/summary.py",
     "fleet/tolerations.py",
 )
@@ -50,12 +51,27 @@ KEPT_MODULES = frozenset(
 """Facts noted while a cluster is read (where a count comes from, which object was odd). They are
 kept with the snapshot in English, because people of several languages read the same snapshot."""
 
+PASTED = ("fleet/readiness/",)
+"""Modules where a text that ends with a line is one to paste: YAML or a command."""
+
 NOT_FOR_PEOPLE = frozenset(
     {
         ("fleet/inventory_report.py", "_state"),  # a state's name in a report for programs
         ("fleet/kubernetes/documents.py", "_TRAILING"),  # a pattern for the decoder's messages
         ("fleet/kubernetes/rbac.py", "read_only_manifest"),  # YAML to apply
         ("fleet/kubernetes/rbac.py", "export_script"),  # shell to run
+        *(
+            (f"fleet/readiness/{name}.py", "_SOURCE")  # an API, a field, a file: names
+            for name in (
+                "dra",
+                "gang_partial",
+                "gang_scheduler",
+                "quota_coverage",
+                "quota_headroom",
+                "quota_keys",
+                "rollout_deadline",
+            )
+        ),
     }
 )
 """(module, function or constant) with words that are the same in every language."""
@@ -93,6 +109,8 @@ def _sentences(node: ast.AST, module: str) -> Iterator[tuple[ast.expr, str]]:
             return
         if name in PROGRAMMERS | KEPT or _is_log(node.func):
             return
+    if module.startswith(PASTED) and _ends_with_a_line(node):
+        return
     if isinstance(node, ast.JoinedStr):
         for part in node.values:
             if isinstance(part, ast.Constant):
@@ -112,6 +130,11 @@ def _names(node: ast.AST) -> list[str]:
         return [node.name]
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _ends_with_a_line(node: ast.AST) -> bool:
+    last = node.values[-1] if isinstance(node, ast.JoinedStr) else node
+    return isinstance(last, ast.Constant) and str(last.value).endswith("\n")
 
 
 def _is_log(called: ast.expr) -> bool:
@@ -136,6 +159,12 @@ def test_the_lists_name_what_exists() -> None:
         text = (ROOT / module).read_text()
         assert name in {n for node in ast.walk(ast.parse(text)) for n in _names(node)}
         assert len(unsaid(text)) > len(unsaid(text, module)), (module, name)
+
+
+def test_a_snippet_is_not_a_sentence_where_snippets_are() -> None:
+    source = 'Finding("kubectl get pods\\n", f"kubectl drain {name}\\n")'
+    assert unsaid(source, "fleet/readiness/gpu_taint.py") == []
+    assert len(unsaid(source, "fleet/cli/check_command.py")) == 2
 
 
 @pytest.mark.parametrize(
