@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleet.placement.funnel import domain_name
 from fleet.placement.instance import Instance, Item, Replica, Spot, money
+from fleet.placement.phrases import domain_name
 from fleet.placement.result import Assignment
 from fleet.placement.room import Room
 from fleet.sizing.requirement import Fit
+from fleet.words import say
 
 
-def in_order(replicas: Sequence[Replica]) -> tuple[Replica, ...]:
-    """Replicas in the order in which they are numbered: by demand, node, slot and shape."""
-    return tuple(
-        sorted(
-            replicas,
-            key=lambda r: (r.demand, [(s.node, s.slot) for s in r.spots], r.shape),
-        )
-    )
+def in_order(instance: Instance, replicas: Sequence[Replica]) -> tuple[Replica, ...]:
+    """Replicas in the order in which they are numbered: by demand, whole ones first, node, slot
+    and shape."""
+
+    def place(replica: Replica) -> tuple[int, bool, list[tuple[int, int]], int]:
+        spots = [(spot.node, spot.slot) for spot in replica.spots]
+        return replica.demand, not instance.is_whole(replica), spots, replica.shape
+
+    return tuple(sorted(replicas, key=place))
 
 
 def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assignment, ...]:
@@ -27,7 +29,7 @@ def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assign
     numbers: dict[int, int] = {}
     empty = Room(instance)
     ways = {d: _ways(instance, empty, d) for d in {r.demand for r in replicas}}
-    for replica in in_order(replicas):
+    for replica in in_order(instance, replicas):
         number = numbers.get(replica.demand, 0)
         numbers[replica.demand] = number + 1
         item = instance.item_of(replica)
@@ -69,7 +71,7 @@ def _ways(instance: Instance, empty: Room, demand: int) -> list[tuple[tuple[int,
         keys = [
             _replica_key(item, spot)
             for members in places
-            if sum(empty.count(item, spot) for spot in members) >= item.parts
+            if sum(empty.count(item, spot) for spot in members) >= item.least
             for spot in members
             if empty.count(item, spot)
         ]
@@ -92,19 +94,32 @@ def _why(
         if key < mine:
             cheaper.setdefault(key, unit)
     if slot.price_per_unit_hour is None:
-        price = "no price; cards without a price are ranked by computing power"
+        price = say("no price; cards without a price are ranked by computing power")
     else:
-        price = f"{money(spot.micro * item.units * item.parts):.2f} {currency} an hour a replica"
+        price = say(
+            "{amount} {currency} an hour a replica",
+            amount=f"{money(spot.micro * item.units * item.parts):.2f}",
+            currency=currency,
+        )
     if cheaper:
-        names = ", ".join(dict.fromkeys(cheaper[k] for k in sorted(cheaper)))
-        card = f"{shape.unit} ({price}); cheaper cards are full or needed elsewhere: {names}"
+        card = say(
+            "{card} ({price}); cheaper cards are full or needed elsewhere: {names}",
+            card=shape.unit,
+            price=price,
+            names=", ".join(dict.fromkeys(cheaper[k] for k in sorted(cheaper))),
+        )
     else:
-        card = f"cheapest card that fits ({shape.unit}, {price})"
+        card = say("cheapest card that fits ({card}, {price})", card=shape.unit, price=price)
     parts = [card]
     if item.parts > 1:
-        parts.append(f"{item.parts} pods together in one {domain_name(demand)}")
+        domain = domain_name(demand)
+        if item.is_gang:
+            text = say("{pods} pods together in one {domain}", pods=item.parts, domain=domain)
+        else:
+            text = say("each pod counts by itself; one {domain} a replica", domain=domain)
+        parts.append(text)
     if shape.fit is Fit.TIGHT:
-        parts.append("tight: little memory to spare")
+        parts.append(say("tight: little memory to spare"))
     return "; ".join(parts)
 
 

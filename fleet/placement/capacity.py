@@ -15,6 +15,7 @@ from fleet.catalogue.prices import Price, PriceBook, unit_share
 from fleet.inventory import DeviceGroup, Inventory, Node, Quota, Sharing, UnitKind
 from fleet.placement.problem import NodeCapacity, QuotaRoom, Slot
 from fleet.units import QuantityError, mib, mib_request, milli_cpu, whole
+from fleet.words import say
 
 _PLACEABLE = frozenset({UnitKind.WHOLE, UnitKind.MIG})
 _STEP = Decimal("0.000001")
@@ -67,7 +68,8 @@ def _node(cluster: str, node: Node, prices: PriceBook, currency: str) -> NodeCap
             elif group.model is None:
                 unknown += units.allocatable
             elif units.kind is UnitKind.MIG and units.profile is None:
-                unusable.append(f"{units.allocatable} {units.resource} (MIG profile unknown)")
+                unknown_profile = say("MIG profile unknown")
+                unusable.append(f"{units.allocatable} {units.resource} ({unknown_profile})")
             else:
                 price = board_price(prices, cluster, node, group)
                 slots.append(

@@ -53,7 +53,7 @@ def _best_way(
         if best is None or reached > best[0]:
             best = (reached, found, trial)
         is_cheapest = (-reached.standing, -reached.micro) == floor_cost(instance, level)
-        if cancelled() or (len(best[1]) == wanted and is_cheapest):
+        if cancelled() or (sum(best[0].placed) == wanted * instance.scale and is_cheapest):
             break
     if best is None:
         return [], room
@@ -101,7 +101,8 @@ def place(
 ) -> list[Replica]:
     """Place up to ``replicas`` of one demand in the room, cheapest first; takes the room.
 
-    ``is_thrifty``: fewest units first instead, which leaves more for others.
+    Whole replicas come first, then parts of those that need not be whole. ``is_thrifty``: fewest
+    units first instead, which leaves more for others.
     """
     if replicas <= 0:
         return []
@@ -117,8 +118,8 @@ def place(
             room.take(item, spot)
             alone.changed({spot.node})
             placed.append(Replica(demand, item.shape, (spot,)))
-        elif gang is not None:
-            _, item, spots = gang
+        elif (found := gang[1:] if gang is not None else _best_part(room, gangs)) is not None:
+            item, spots = found
             for spot in spots:
                 room.take(item, spot)
             alone.changed({spot.node for spot in spots})
@@ -200,24 +201,49 @@ def _best_gang(
     for item in items:
         thrift = item.units * item.parts if is_thrifty else 0
         for group, members in item.groups:
-            found = _fill(room, item, members)
+            found = _fill(room, item, members, item.parts)
             if found is None:
                 continue
             spots, spare = found
-            power = sum(item.key(s)[0] for s in spots)
-            micro = sum(item.key(s)[1] for s in spots)
-            key = ((thrift, power, micro), spare, group, item.shape)
+            key = ((thrift, *_cost(item, spots)), spare, group, item.shape)
             if best is None or key < best[0]:
                 best = (key, item, spots)
     return None if best is None else (best[0][0], best[1], best[2])
 
 
-def _fill(room: Room, item: Item, members: tuple[Spot, ...]) -> tuple[tuple[Spot, ...], int] | None:
-    """Spots for all parts within one domain, cheapest then fullest first, and how many parts
-    more would fit; None when they do not all fit. The room is left as it was."""
+def _best_part(room: Room, items: list[Item]) -> tuple[Item, tuple[Spot, ...]] | None:
+    """The domain that holds most of one replica of which any number of parts may run."""
+    best: tuple[tuple[int, int, int, int, tuple[str, str], int], Item, tuple[Spot, ...]] | None
+    best = None
+    for item in items:
+        if item.is_gang:
+            continue
+        for group, members in item.groups:
+            found = _fill(room, item, members, 1)
+            if found is None:
+                continue
+            spots, spare = found
+            worth = item.worth * len(spots)
+            key = (-worth, *_cost(item, spots), spare, group, item.shape)
+            if best is None or key < best[0]:
+                best = (key, item, spots)
+    return None if best is None else best[1:]
+
+
+def _cost(item: Item, spots: tuple[Spot, ...]) -> tuple[int, int]:
+    """Standing and millionths of the parts together."""
+    keys = [item.key(spot) for spot in spots]
+    return sum(power for power, _ in keys), sum(micro for _, micro in keys)
+
+
+def _fill(
+    room: Room, item: Item, members: tuple[Spot, ...], least: int
+) -> tuple[tuple[Spot, ...], int] | None:
+    """Spots for the parts of one replica within one domain, cheapest then fullest first, and how
+    many parts more would fit; None when fewer than ``least`` fit. The room is left as it was."""
     fits = [(spot, room.on_node(item, spot)) for spot in members]
     total = sum(count for _, count in fits)
-    if total < item.parts:
+    if total < least:
         return None
     ordered = sorted(
         (item.key(spot), room.units[spot.node][spot.slot], spot.node, spot.slot, number)
@@ -234,4 +260,4 @@ def _fill(room: Room, item: Item, members: tuple[Spot, ...]) -> tuple[tuple[Spot
             break
     for spot in spots:
         room.take(item, spot, -1)
-    return (tuple(spots), total - item.parts) if len(spots) == item.parts else None
+    return (tuple(spots), total - len(spots)) if len(spots) >= least else None

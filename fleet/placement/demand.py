@@ -5,6 +5,7 @@ from __future__ import annotations
 from fleet.inventory import Toleration
 from fleet.placement.problem import Demand
 from fleet.sizing.requirement import Requirement
+from fleet.words import say
 from fleet.workloads import Workload
 
 
@@ -14,7 +15,7 @@ def demand(workload: Workload, requirement: Requirement) -> Demand:
     shapes = tuple(s for s in requirement.shapes if constraints.allow_mig or s.mig_profile is None)
     refusals = [f"{shape.unit}: {shape.why}" for shape in requirement.refused]
     if len(shapes) < len(requirement.shapes):
-        refusals.append("MIG devices are not allowed by the workload")
+        refusals.append(say("MIG devices are not allowed by the workload"))
     return Demand(
         workload=workload.name,
         kind=requirement.kind,

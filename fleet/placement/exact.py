@@ -18,6 +18,7 @@ from fleet.placement.highs import NAME
 from fleet.placement.instance import MICRO, Instance, Rank, Replica, priorities, rank
 from fleet.placement.model import Model
 from fleet.placement.packing import unpack
+from fleet.placement.result import SearchNote
 
 MAX_COLUMNS = 250_000
 CONSTRUCTIVE = "constructive"
@@ -30,7 +31,7 @@ class Proof:
     bound: Rank  # no answer ranks higher
     cut: bool  # time or cancel ended the search
     solver: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[tuple[SearchNote, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def simple_bound(instance: Instance) -> Rank:
     wanted = dict.fromkeys(priorities(instance), 0)
     for index, demand in enumerate(instance.demands):
         if instance.by_demand[index]:
-            wanted[demand.priority] += demand.replicas
+            wanted[demand.priority] += demand.replicas * instance.scale
     power, micro = floor_cost(instance, range(len(instance.demands)))
     return Rank(tuple(wanted.values()), -power, -micro)
 
@@ -62,7 +63,7 @@ def prove(instance: Instance, first: Sequence[Replica], search: Search) -> Proof
     while reached < proof.bound:
         columns = sum(len(one.uses) for one in found)
         if columns > MAX_COLUMNS:
-            note = f"Too large for the exact part ({columns:,} choices): the bound is a simple one."
+            note = (SearchNote.TOO_LARGE, f"{columns:,}")
             return replace(proof, notes=(*proof.notes, note))
         if search.stop():
             return _cut(proof)
@@ -74,7 +75,7 @@ def prove(instance: Instance, first: Sequence[Replica], search: Search) -> Proof
         replicas, failed = unpack(model, values)
         if rank(instance, replicas) > reached:
             proof, reached = replace(proof, replicas=replicas), rank(instance, replicas)
-        search.report(sum(reached.placed), None)
+        search.report(sum(reached.placed) // instance.scale, None)
         if reached < proof.bound and (search.stop() or not is_done):
             return _cut(proof)
         if not failed or _within(reached, proof.bound, search.relative_gap):
@@ -87,11 +88,7 @@ def prove(instance: Instance, first: Sequence[Replica], search: Search) -> Proof
 
 
 def _cut(proof: Proof) -> Proof:
-    note = (
-        "The search was cut by its time budget or by hand: the answer is valid, its distance to "
-        "the bound is stated, and another run may find another answer."
-    )
-    return replace(proof, cut=True, notes=(*proof.notes, note))
+    return replace(proof, cut=True, notes=(*proof.notes, (SearchNote.CUT, "")))
 
 
 def _within(reached: Rank, bound: Rank, relative_gap: float) -> bool:
@@ -116,7 +113,7 @@ def _solve_levels(
         most = model.largest(goal)
         if _value(goal, values) < most:
             solved = model.program.minimise(
-                dict.fromkeys(goal, -1.0),
+                {column: -float(worth) for column, worth in goal.items()},
                 seconds=seconds(),
                 relative_gap=0.0,
                 start=values,

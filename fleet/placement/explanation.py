@@ -5,24 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from fleet.placement.answer import in_order
 from fleet.placement.constructive import place
-from fleet.placement.funnel import (
-    Pair,
-    cards,
-    cores,
-    count_free,
-    domain_name,
-    place_name,
-    short,
-    static_funnel,
-    taint_of,
-)
-from fleet.placement.instance import Instance, Item, Replica
+from fleet.placement.funnel import cards, count_free, static_funnel, taint_of
+from fleet.placement.instance import Instance, Replica
+from fleet.placement.phrases import domain_name, gpus_text, nodes_text, place_name
 from fleet.placement.problem import Demand
-from fleet.placement.result import ReasonCode, Unplaced
+from fleet.placement.result import PartlyPlaced, ReasonCode, Unplaced
 from fleet.placement.room import Room
-from fleet.readiness.wording import many
-from fleet.units import gib_text
+from fleet.placement.shortage import short_of
+from fleet.placement.together import apart_reason, gang_reason, quota_reason
+from fleet.words import say, say_many
 
 
 def explain(
@@ -32,27 +25,28 @@ def explain(
 
     ``may_be_placed``: the search was cut, so that room may exist that it did not find.
     """
-    placed = Counter(replica.demand for replica in replicas)
     room = Room(instance)
-    for replica in replicas:
+    own: dict[int, list[Replica]] = {}
+    for replica in in_order(instance, replicas):
+        own.setdefault(replica.demand, []).append(replica)
         item = instance.item_of(replica)
         for spot in replica.spots:
             room.take(item, spot)
-    return tuple(
-        _Case(instance, index, placed[index], replicas, room, may_be_placed).answer()
-        for index, demand in enumerate(instance.demands)
-        if placed[index] < demand.replicas
+    cases = (
+        _Case(instance, index, own.get(index, []), replicas, room, may_be_placed)
+        for index in range(len(instance.demands))
     )
+    return tuple(case.answer() for case in cases if case.missing)
 
 
 class _Case:
-    """One demand that waits."""
+    """One demand, waiting unless nothing is missing."""
 
     def __init__(
         self,
         instance: Instance,
         index: int,
-        placed: int,
+        own: Sequence[Replica],
         replicas: Sequence[Replica],
         room: Room,
         may_be_placed: bool,
@@ -60,14 +54,21 @@ class _Case:
         self.instance = instance
         self.index = index
         self.demand: Demand = instance.demands[index]
-        self.missing = self.demand.replicas - placed
+        self.own = own
+        self.parts = tuple(
+            PartlyPlaced(number, len(replica.spots), instance.item_of(replica).parts)
+            for number, replica in enumerate(own)
+            if not instance.is_whole(replica)
+        )
+        self.done = len(own) - len(self.parts)
+        self.missing = self.demand.replicas - self.done
         self.replicas = replicas
         self.room = room
         self.may_be_placed = may_be_placed
-        self.funnel = static_funnel(instance, self.demand)
 
     def answer(self) -> Unplaced:
-        demand, funnel = self.demand, self.funnel
+        demand = self.demand
+        funnel = self.funnel = static_funnel(self.instance, demand)
         if not demand.shapes:
             code, sentence, nearest = self._no_shape()
         elif funnel.code is not None:
@@ -75,204 +76,134 @@ class _Case:
             sentence, nearest = self._static(code)
         else:
             code, sentence, nearest = self._counted()
-        if self.missing < demand.replicas:
-            done = demand.replicas - self.missing
-            sentence = f"{done} of {demand.replicas} replicas are placed. {sentence}"
-        return Unplaced(demand.workload, self.missing, code, sentence, nearest, tuple(funnel.steps))
+        sentence = " ".join((*self._placed(), sentence))
+        steps = tuple(funnel.steps)
+        return Unplaced(demand.workload, self.missing, code, sentence, nearest, steps, self.parts)
+
+    def _placed(self) -> list[str]:
+        said = []
+        if self.done:
+            said.append(
+                say(
+                    "{done} of {replicas} replicas are placed.",
+                    done=self.done,
+                    replicas=self.demand.replicas,
+                )
+            )
+        if self.parts:
+            said.append(
+                say_many(
+                    "{n} replica has {placed} of its {pods} pods placed.",
+                    "{n} replicas have {placed} of their {pods} pods placed.",
+                    len(self.parts),
+                    placed=sum(part.placed for part in self.parts),
+                    pods=sum(part.pods for part in self.parts),
+                )
+            )
+        return said
 
     def _no_shape(self) -> tuple[ReasonCode, str, str]:
         refusals = self.demand.sizing_refusals
-        nearest = f"Closest: {refusals[0]}" if refusals else ""
-        return ReasonCode.NO_SHAPE, "No GPU that was judged can hold it.", nearest
+        nearest = say("Closest: {refusal}", refusal=refusals[0]) if refusals else ""
+        return ReasonCode.NO_SHAPE, say("No GPU that was judged can hold it."), nearest
 
     def _static(self, code: ReasonCode) -> tuple[str, str]:
         """Sentence and nearest miss where a filter that counts nothing left no node."""
-        demand, funnel = self.demand, self.funnel
-        total = len(self.instance.nodes)
-        names = cards(demand.shapes)
+        funnel = self.funnel
         if code is ReasonCode.NO_CARD:
-            unknown = [n for n in self.instance.nodes if n.unknown_cards]
-            nearest = ""
-            if unknown:
-                cards_unknown = sum(n.unknown_cards for n in unknown)
-                nearest = (
-                    f"{many(cards_unknown, 'GPU')} of unknown model on "
-                    f"{many(len(unknown), 'node')} cannot be proved to fit."
-                )
-            return f"No GPU node has {names}; {many(total, 'node')} looked at.", nearest
+            return self._no_card()
         step, first = funnel.steps[-1], funnel.before[0]
-        nearest = f"Closest: {step.example}." if step.example else ""
-        would_do = f"{many(step.nodes_before, 'node')} would do"
+        nodes = nodes_text(step.nodes_before)
+        nearest = say("Closest: {example}.", example=step.example) if step.example else ""
         if code is ReasonCode.CONSTRAINT:
-            return f"{would_do}, none is left after “{step.label}”.", nearest
+            text = say(
+                "{nodes} would do, none is left after “{step}”.", nodes=nodes, step=step.label
+            )
+            return text, nearest
         if code is ReasonCode.TAINT:
-            taint = taint_of(funnel, first)
-            return f"{would_do}, but for taints that are not tolerated.", (
-                f"Closest: {place_name(funnel.node(first))} with {taint}."
+            where, taint = place_name(funnel.node(first)), taint_of(funnel, first)
+            return (
+                say("{nodes} would do, but for taints that are not tolerated.", nodes=nodes),
+                say("Closest: {node} with {taint}.", node=where, taint=taint),
             )
         if code is ReasonCode.NOT_SCHEDULABLE:
-            return f"{would_do}, none takes pods now.", nearest
-        name = domain_name(demand)
-        return f"{would_do}, none says which {name} it is in.", nearest
+            return say("{nodes} would do, none takes pods now.", nodes=nodes), nearest
+        return (
+            say(
+                "{nodes} would do, none says which {domain} it is in.",
+                nodes=nodes,
+                domain=domain_name(self.demand),
+            ),
+            nearest,
+        )
+
+    def _no_card(self) -> tuple[str, str]:
+        unknown = [n for n in self.instance.nodes if n.unknown_cards]
+        nearest = ""
+        if unknown:
+            nearest = say(
+                "{gpus} of unknown model on {nodes} cannot be proved to fit.",
+                gpus=gpus_text(sum(n.unknown_cards for n in unknown)),
+                nodes=nodes_text(len(unknown)),
+            )
+        sentence = say(
+            "No GPU node has {cards}; {nodes} looked at.",
+            cards=cards(self.demand.shapes),
+            nodes=nodes_text(len(self.instance.nodes)),
+        )
+        return sentence, nearest
 
     def _counted(self) -> tuple[ReasonCode, str, str]:
         """What is missing in the room that the plan leaves, and who took it."""
-        funnel = self.funnel
-        alone = len(place(self.instance, Room(self.instance), self.index, self.demand.replicas))
-        if alone == 0:
+        instance, funnel = self.instance, self.funnel
+        alone = place(instance, Room(instance), self.index, self.demand.replicas)
+        if not alone:
             # Not even an empty plan holds it: this plan's other workloads are no reason.
-            self.room = Room(self.instance)
+            self.room = Room(instance)
         count_free(funnel, self.room)
         if funnel.code is not None:
             code = funnel.code
-            sentence, nearest = self._short_of(code)
+            sentence, nearest = short_of(funnel, self.room)
         else:
             code, sentence, nearest = self._together()
         if code is ReasonCode.TIME:
             return code, sentence, nearest
-        if alone < self.demand.replicas:
+        if sum(map(instance.is_whole, alone)) < self.demand.replicas:
             return code, sentence, nearest
         higher, same = self._takers()
         if higher:
             return (
                 ReasonCode.PRIORITY,
-                f"The room is taken by workloads of higher priority: {higher}.",
+                say(
+                    "The room is taken by workloads of higher priority: {workloads}.",
+                    workloads=higher,
+                ),
                 nearest,
             )
         if self.may_be_placed:
-            return ReasonCode.TIME, _CUT, nearest
+            return ReasonCode.TIME, _cut(), nearest
         if same:
-            sentence += f" Alone it would fit; {same} of the same priority take the room."
+            alone_text = say(
+                "Alone it would fit; {workloads} of the same priority take the room.",
+                workloads=same,
+            )
+            sentence = f"{sentence} {alone_text}"
         return code, sentence, nearest
-
-    def _short_of(self, code: ReasonCode) -> tuple[str, str]:
-        funnel, room, demand = self.funnel, self.room, self.demand
-        merged = demand.domain == "node"
-        before = len({pair.node for pair in funnel.before})
-
-        def pods(pair: Pair) -> int:
-            return funnel.shape(pair).pods if merged else 1
-
-        def need(pair: Pair) -> int:
-            shape = funnel.shape(pair)
-            return (
-                pods(pair)
-                * {
-                    ReasonCode.GPUS: shape.gpus_per_pod,
-                    ReasonCode.CPU: shape.cpu_milli,
-                    ReasonCode.MEMORY: shape.memory_mib,
-                    ReasonCode.PODS: 1,
-                }[code]
-            )
-
-        def have(pair: Pair) -> int:
-            if code is ReasonCode.GPUS:
-                return room.units[pair.node][pair.slot]
-            counts = {ReasonCode.CPU: room.cpu, ReasonCode.MEMORY: room.memory}
-            return counts.get(code, room.pods)[pair.node]
-
-        best = min(funnel.before, key=lambda p: (need(p) - have(p), p.node, p.slot, p.shape))
-        where = place_name(funnel.node(best))
-        one = "replica" if merged else "pod"
-        if code is ReasonCode.GPUS:
-            wanted = self._wanted(merged=merged)
-            free = sum(
-                room.units[n][s] for n, s in sorted({(p.node, p.slot) for p in funnel.before})
-            )
-            return (
-                f"No node has {wanted} free for one {one}; in all {free} such are free on "
-                f"{many(before, 'node')}.",
-                f"Closest: {where} with {have(best)} of {need(best)} "
-                f"{funnel.shape(best).unit} free.",
-            )
-        said = {
-            ReasonCode.CPU: ("cores", cores(need(best)), cores(have(best))),
-            ReasonCode.MEMORY: ("of memory", gib_text(need(best)), gib_text(have(best))),
-            ReasonCode.PODS: ("pod places", str(need(best)), str(have(best))),
-        }[code]
-        return (
-            f"{many(before, 'node')} with the GPUs free, but none with {said[1]} {said[0]} free "
-            f"for one {one}.",
-            f"Closest: {where} with {said[2]} {said[0]} free.",
-        )
-
-    def _wanted(self, *, merged: bool) -> str:
-        texts = dict.fromkeys(
-            f"{s.gpus if merged else s.gpus_per_pod} × {s.unit}"
-            for s in self.demand.shapes
-            if any(self.demand.shapes[p.shape] is s for p in self.funnel.before)
-        )
-        names = list(texts)
-        more = f" or {len(names) - 3} other choices" if len(names) > 3 else ""
-        return " or ".join(names[:3]) + more
 
     def _together(self) -> tuple[ReasonCode, str, str]:
         """One part fits somewhere: a quota, the gang or its domain is in the way."""
-        items = [self.instance.items[i] for i in self.instance.by_demand[self.index]]
-        quota = self._quota(items)
+        instance = self.instance
+        items = [instance.items[i] for i in instance.by_demand[self.index]]
+        quota = quota_reason(instance, items, self.room)
         if quota is not None:
             return ReasonCode.QUOTA, *quota
-        gangs = [item for item in items if item.parts > 1]
-        if self.may_be_placed or not gangs:
-            return ReasonCode.TIME, _CUT, ""
-        return self._gang(gangs)
-
-    def _quota(self, items: list[Item]) -> tuple[str, str] | None:
-        """Sentence when the nodes would hold a replica and only a quota says no."""
-        for item in items:
-            for _, members in item.groups or (((("", ""), item.spots)),):
-                open_spots = [s for s in members if self.room.on_node(item, s)]
-                if sum(self.room.on_node(item, s) for s in open_spots) < item.parts:
-                    continue
-                for spot in open_spots:
-                    for number, use in self.instance.quota_use(item, spot):
-                        left, asked = self.room.quota[number], use * item.parts
-                        if left < asked:
-                            q = self.instance.quotas[number]
-                            return (
-                                f"Quota {short(q.namespace)}/{short(q.quota)} in "
-                                f"{short(q.cluster)} allows {_amount(q.resource, left)} more "
-                                f"{short(q.resource)}, {_amount(q.resource, asked)} are asked "
-                                "for one replica.",
-                                f"Closest: {place_name(self.instance.nodes[spot.node])} has "
-                                "the room.",
-                            )
-        return None
-
-    def _gang(self, gangs: list[Item]) -> tuple[ReasonCode, str, str]:
-        room, demand = self.room, self.demand
-        domain = domain_name(demand)
-        domains: list[tuple[int, int, int, int, tuple[str, str]]] = []
-        in_cluster: dict[tuple[int, str], int] = {}
-        for number, item in enumerate(gangs):
-            for spot in item.spots:
-                key = (number, self.instance.nodes[spot.node].cluster)
-                in_cluster[key] = in_cluster.get(key, 0) + room.on_node(item, spot)
-            for group, members in item.groups:
-                fits = sum(room.on_node(item, s) for s in members)
-                loose = sum(room.units[s.node][s.slot] for s in members) - fits * item.units
-                domains.append((item.parts - fits, number, fits, loose, group))
-        _, number, fits, loose, (cluster, path) = min(domains)
-        item = gangs[number]
-        unit = demand.shapes[item.shape].unit
-        where = f"{short(cluster)} / {short(path)}" if path else short(cluster)
-        nearest = (
-            f"Closest: {where} with room for {fits} of {item.parts} pods and {loose} loose GPUs."
-        )
-        enough = any(total >= gangs[number].parts for (number, _), total in in_cluster.items())
-        if demand.domain != "any" and enough:
-            return (
-                ReasonCode.DOMAIN,
-                f"No {domain} has room for {item.parts} pods of {item.units} × {unit}; "
-                f"across {domain}s there would be.",
-                nearest,
-            )
-        return (
-            ReasonCode.GANG,
-            f"{fits} of the {item.parts} pods of one replica fit ({item.units} × {unit} each), "
-            "and they are useful only all together.",
-            nearest,
-        )
+        several = [item for item in items if item.parts > 1]
+        if self.may_be_placed or not several:
+            return ReasonCode.TIME, _cut(), ""
+        if self.demand.gang:
+            return gang_reason(instance, self.demand, several, self.room)
+        unfinished = [replica for replica in self.own if not instance.is_whole(replica)]
+        return apart_reason(instance, self.demand, several, self.room, unfinished)
 
     def _takers(self) -> tuple[str, str]:
         """Who holds units on the nodes that would do: of higher and of the same priority."""
@@ -289,8 +220,13 @@ class _Case:
         demands = self.instance.demands
 
         def text(wanted: list[int]) -> str:
-            named = [f"{demands[d].workload} ({units[d]} GPUs)" for d in wanted[:3]]
-            return ", ".join(named) + (f" and {len(wanted) - 3} more" if len(wanted) > 3 else "")
+            named = ", ".join(
+                say("{workload} ({units} GPUs)", workload=demands[d].workload, units=units[d])
+                for d in wanted[:3]
+            )
+            if len(wanted) <= 3:
+                return named
+            return say("{names} and {n} more", names=named, n=len(wanted) - 3)
 
         own = self.demand.priority
         order = [d for d in sorted(units, key=lambda d: (-units[d], d)) if units[d]]
@@ -298,10 +234,5 @@ class _Case:
         return text(higher), text([d for d in order if demands[d].priority == own])
 
 
-_CUT = "The time budget ended before a place was found or ruled out."
-
-
-def _amount(resource: str, value: int) -> str:
-    if resource == "cpu":
-        return cores(value)
-    return gib_text(value) if resource == "memory" else str(value)
+def _cut() -> str:
+    return say("The time budget ended before a place was found or ruled out.")

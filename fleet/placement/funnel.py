@@ -13,34 +13,15 @@ from fleet.placement.eligibility import (
     matches_selector,
     model_allowed,
 )
-from fleet.placement.instance import Instance
+from fleet.placement.instance import Instance, is_merged
+from fleet.placement.phrases import cores, domain_name, either, place_name, short
 from fleet.placement.problem import Demand, NodeCapacity, Slot
 from fleet.placement.result import ReasonCode, Step
 from fleet.placement.room import Room
 from fleet.sizing.requirement import Shape
 from fleet.tolerations import taint_text
 from fleet.units import gib_text
-
-NAME_LIMIT = 80
-
-
-def short(name: str) -> str:
-    """A name from a cluster, of bounded length."""
-    return name if len(name) <= NAME_LIMIT else f"{name[: NAME_LIMIT - 1]}…"
-
-
-def place_name(node: NodeCapacity) -> str:
-    return f"{short(node.cluster)} / {short(node.node)}"
-
-
-def cores(milli: int) -> str:
-    """Millicores as a text in cores: "12", "0.5"."""
-    return f"{milli / 1000:g}"
-
-
-def domain_name(demand: Demand) -> str:
-    """The topology domain as a person says it."""
-    return {"nvlink": "NVLink domain", "any": "cluster"}.get(demand.domain, demand.domain)
+from fleet.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +81,8 @@ def cards(shapes: tuple[Shape, ...]) -> str:
     """The cards of the shapes: "T4, L4 or A10" (at most four named)."""
     names = list(dict.fromkeys(shape.unit for shape in shapes))
     if len(names) > 4:
-        return f"{', '.join(names[:3])} or {len(names) - 3} more"
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        return say("{names} or {n} more", names=", ".join(names[:3]), n=len(names) - 3)
+    return either(names)
 
 
 def static_funnel(instance: Instance, demand: Demand) -> Funnel:
@@ -110,45 +91,47 @@ def static_funnel(instance: Instance, demand: Demand) -> Funnel:
     _has_card(funnel)
     if demand.gpu_models:
         funnel.keep(
-            f"GPU model among {', '.join(demand.gpu_models)}",
+            say("GPU model among {models}", models=", ".join(demand.gpu_models)),
             ReasonCode.CONSTRAINT,
             lambda p: model_allowed(demand, funnel.shape(p)),
             lambda p: f"{place_name(funnel.node(p))}: {funnel.slot(p).gpu_model}",
         )
     if demand.clusters:
         funnel.keep(
-            f"in cluster {', '.join(short(c) for c in demand.clusters)}",
+            say("in cluster {names}", names=", ".join(short(c) for c in demand.clusters)),
             ReasonCode.CONSTRAINT,
             lambda p: in_clusters(demand, funnel.node(p)),
-            lambda p: f"{place_name(funnel.node(p))}: another cluster",
+            lambda p: say("{node}: another cluster", node=place_name(funnel.node(p))),
         )
     if demand.node_selector:
         wanted = ", ".join(f"{k}={v}" for k, v in sorted(demand.node_selector.items()))
         funnel.keep(
-            f"carries the labels {wanted}",
+            say("carries the labels {labels}", labels=wanted),
             ReasonCode.CONSTRAINT,
             lambda p: matches_selector(demand, funnel.node(p)),
             lambda p: _label_example(demand, funnel.node(p)),
         )
     funnel.keep(
-        "its taints are tolerated",
+        say("its taints are tolerated"),
         ReasonCode.TAINT,
         lambda p: blocking_taint(demand, funnel.node(p), funnel.slot(p).resource) is None,
         lambda p: f"{place_name(funnel.node(p))}: {taint_of(funnel, p)}",
     )
     funnel.keep(
-        "takes pods",
+        say("takes pods"),
         ReasonCode.NOT_SCHEDULABLE,
         lambda p: funnel.node(p).schedulable,
-        lambda p: f"{place_name(funnel.node(p))}: {short(funnel.node(p).reason) or 'unknown'}",
+        lambda p: f"{place_name(funnel.node(p))}: {short(funnel.node(p).reason) or say('unknown')}",
     )
     if demand.domain not in ("any", "node"):
         name = domain_name(demand)
         funnel.keep(
-            f"in a known {name}",
+            say("in a known {domain}", domain=name),
             ReasonCode.DOMAIN,
             lambda p: not lacks_domain(demand, funnel.shape(p), funnel.node(p)),
-            lambda p: f"{place_name(funnel.node(p))}: no {name} known",
+            lambda p: say(
+                "{node}: no {domain} known", node=place_name(funnel.node(p)), domain=name
+            ),
         )
     return funnel
 
@@ -163,8 +146,14 @@ def _label_example(demand: Demand, node: NodeCapacity) -> str:
     for key, value in sorted(demand.node_selector.items()):
         if node.labels.get(key) != value:
             seen = node.labels.get(key)
-            said = "not set" if seen is None else f"is {short(seen)}"
-            return f"{place_name(node)}: {short(key)} {said}"
+            if seen is None:
+                return say("{node}: {label} not set", node=place_name(node), label=short(key))
+            return say(
+                "{node}: {label} is {value}",
+                node=place_name(node),
+                label=short(key),
+                value=short(seen),
+            )
     return place_name(node)
 
 
@@ -177,7 +166,11 @@ def _has_card(funnel: Funnel) -> None:
                     funnel.pairs.append(Pair(n, s, number))
     with_card = {pair.node for pair in funnel.pairs}
     lost = next((n for i, n in enumerate(instance.nodes) if i not in with_card), None)
-    label = f"has {cards(demand.shapes)}" if demand.shapes else "has a card that works"
+    label = (
+        say("has {cards}", cards=cards(demand.shapes))
+        if demand.shapes
+        else say("has a card that works")
+    )
     funnel.steps.append(
         Step(label, len(instance.nodes), len(with_card), _other_card(lost) if lost else "")
     )
@@ -193,14 +186,14 @@ def _other_card(node: NodeCapacity) -> str:
         )
         return f"{place_name(node)}: {', '.join(names)}"
     if node.unknown_cards:
-        return f"{place_name(node)}: {node.unknown_cards} GPUs, model unknown"
-    return f"{place_name(node)}: {short('; '.join(node.unusable)) or 'no whole GPU'}"
+        return say("{node}: {n} GPUs, model unknown", node=place_name(node), n=node.unknown_cards)
+    return f"{place_name(node)}: {short('; '.join(node.unusable)) or say('no whole GPU')}"
 
 
 def count_free(funnel: Funnel, room: Room) -> None:
     """The filters that count what is free for one part of a replica: GPUs, CPU, memory, pods."""
     instance, demand = funnel.instance, funnel.demand
-    merged = demand.domain == "node"
+    merged = is_merged(demand)
 
     def pods(pair: Pair) -> int:
         return funnel.shape(pair).pods if merged else 1
@@ -208,28 +201,31 @@ def count_free(funnel: Funnel, room: Room) -> None:
     def units(pair: Pair) -> int:
         return room.units[pair.node][pair.slot]
 
-    one = "replica" if merged else "pod"
+    def name(pair: Pair) -> str:
+        return place_name(instance.nodes[pair.node])
+
+    one = say("replica") if merged else say("pod")
     funnel.keep(
-        f"GPUs free for one {one}",
+        say("GPUs free for one {replica_or_pod}", replica_or_pod=one),
         ReasonCode.GPUS,
         lambda p: units(p) >= funnel.shape(p).gpus_per_pod * pods(p),
-        lambda p: f"{place_name(instance.nodes[p.node])}: {units(p)} free",
+        lambda p: say("{node}: {n} free", node=name(p), n=units(p)),
     )
     funnel.keep(
-        f"CPU free for one {one}",
+        say("CPU free for one {replica_or_pod}", replica_or_pod=one),
         ReasonCode.CPU,
         lambda p: room.cpu[p.node] >= funnel.shape(p).cpu_milli * pods(p),
-        lambda p: f"{place_name(instance.nodes[p.node])}: {cores(room.cpu[p.node])} cores free",
+        lambda p: say("{node}: {n} cores free", node=name(p), n=cores(room.cpu[p.node])),
     )
     funnel.keep(
-        f"memory free for one {one}",
+        say("memory free for one {replica_or_pod}", replica_or_pod=one),
         ReasonCode.MEMORY,
         lambda p: room.memory[p.node] >= funnel.shape(p).memory_mib * pods(p),
-        lambda p: f"{place_name(instance.nodes[p.node])}: {gib_text(room.memory[p.node])} free",
+        lambda p: say("{node}: {n} free", node=name(p), n=gib_text(room.memory[p.node])),
     )
     funnel.keep(
-        f"pod places free for one {one}",
+        say("pod places free for one {replica_or_pod}", replica_or_pod=one),
         ReasonCode.PODS,
         lambda p: room.pods[p.node] >= pods(p),
-        lambda p: f"{place_name(instance.nodes[p.node])}: {room.pods[p.node]} pod places free",
+        lambda p: say("{node}: {n} pod places free", node=name(p), n=room.pods[p.node]),
     )

@@ -7,6 +7,8 @@ that comparing two answers never rests on a float.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,6 +21,9 @@ from fleet.sizing.requirement import Shape
 
 MICRO = 1_000_000
 _UNKNOWN_STANDING = 1_000
+_FINEST_SCALE = 720_720
+"""Divisible by 1 to 16. With rarer numbers of pods together a pod's share is rounded down to this,
+so that the solver's floats still tell shares apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,11 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One shape of one demand: ``parts`` equal parts make a replica, each part on one node."""
+    """One shape of one demand: ``parts`` equal parts make a replica, each part on one node.
+
+    A gang is placed with all its parts or not at all. Of another replica any number of parts may
+    be placed, all within one domain.
+    """
 
     demand: int
     shape: int
@@ -42,12 +51,19 @@ class Item:
     memory: int
     pods: int
     parts: int
+    is_gang: bool
+    worth: int  # of one part that counts on its own, in parts of ``Instance.scale``
     spots: tuple[Spot, ...]
     groups: tuple[tuple[tuple[str, str], tuple[Spot, ...]], ...]
     """Spots by topology domain (cluster, path), for ``parts`` > 1."""
 
     tiers: tuple[tuple[tuple[int, int], tuple[Spot, ...]], ...]
     """Spots by the cost of one part (see ``key``), cheapest first."""
+
+    @property
+    def least(self) -> int:
+        """How many parts are useful at least."""
+        return self.parts if self.is_gang else 1
 
     def key(self, spot: Spot) -> tuple[int, int]:
         """What one part costs there: first the standing of cards without a price, then money."""
@@ -56,7 +72,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """One placed replica: the spot of each part."""
+    """One placed replica: the spot of each part that is placed."""
 
     demand: int
     shape: int
@@ -71,6 +87,9 @@ class Instance:
     items: tuple[Item, ...]
     by_demand: tuple[tuple[int, ...], ...]  # indexes of items
     quotas: tuple[QuotaRoom, ...]
+    scale: int
+    """What a whole replica counts. The pods of replicas that need not be whole divide it."""
+
     _quotas_of: dict[tuple[str, str], tuple[int, ...]]  # (cluster, namespace)
 
     def quota_use(self, item: Item, spot: Spot) -> list[tuple[int, int]]:
@@ -92,6 +111,15 @@ class Instance:
             if amounts.get(self.quotas[q].resource, 0) > 0
         ]
 
+    def is_whole(self, replica: Replica) -> bool:
+        """Whether all parts of the replica are placed."""
+        return len(replica.spots) == self.item_of(replica).parts
+
+    def worth(self, replica: Replica) -> int:
+        """What the replica counts: ``scale``, or the share of it whose pods are placed."""
+        item = self.item_of(replica)
+        return self.scale if item.is_gang else item.worth * len(replica.spots)
+
     def item_of(self, replica: Replica) -> Item:
         return next(
             self.items[i]
@@ -104,7 +132,7 @@ class Instance:
 class Rank:
     """How good an answer is; the greater the better. All integers."""
 
-    placed: tuple[int, ...]  # by priority, high first
+    placed: tuple[int, ...]  # by priority, high first; one replica counts ``Instance.scale``
     standing: int  # negative: computing power taken on cards without a price
     micro: int  # negative: millionths per hour
 
@@ -130,12 +158,33 @@ def rank(instance: Instance, replicas: Iterable[Replica]) -> Rank:
     placed = dict.fromkeys(levels, 0)
     power = micro = 0
     for replica in replicas:
-        placed[instance.demands[replica.demand].priority] += 1
+        placed[instance.demands[replica.demand].priority] += instance.worth(replica)
         units = instance.item_of(replica).units
         for spot in replica.spots:
             power += spot.standing * units
             micro += spot.micro * units
     return Rank(tuple(placed[p] for p in levels), -power, -micro)
+
+
+def placed_by_priority(
+    instance: Instance, replicas: Iterable[Replica]
+) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    """(priority, number), high first: of whole replicas, and of pods of the others."""
+    whole: Counter[int] = Counter()
+    pods: Counter[int] = Counter()
+    for replica in replicas:
+        priority = instance.demands[replica.demand].priority
+        if instance.is_whole(replica):
+            whole[priority] += 1
+        else:
+            pods[priority] += len(replica.spots)
+    levels = priorities(instance)
+    return tuple((p, whole[p]) for p in levels), tuple((p, pods[p]) for p in levels if pods[p])
+
+
+def is_merged(demand: Demand) -> bool:
+    """Whether the pods of a replica go to one node as one: all or none, within one node."""
+    return demand.gang and demand.domain == "node"
 
 
 def money(micro: int) -> Decimal:
@@ -156,6 +205,8 @@ def build(problem: Problem) -> Instance:
     for index, quota in enumerate(quotas):
         key = (quota.cluster, quota.namespace)
         quotas_of[key] = (*quotas_of.get(key, ()), index)
+    scale = math.lcm(*{s.pods for d in demands if not d.gang for s in d.shapes})
+    scale = min(scale, _FINEST_SCALE)
     slots = _slots_by_card(nodes)
     admitted = _Admitted(nodes)
     items: list[Item] = []
@@ -163,11 +214,13 @@ def build(problem: Problem) -> Instance:
     for index, demand in enumerate(demands):
         first = len(items)
         for number, shape in enumerate(demand.shapes):
-            item = _item(index, demand, number, shape, admitted, slots)
+            item = _item(index, demand, number, shape, admitted, slots, scale)
             if item.spots:
                 items.append(item)
         by_demand.append(tuple(range(first, len(items))))
-    return Instance(problem, nodes, demands, tuple(items), tuple(by_demand), quotas, quotas_of)
+    return Instance(
+        problem, nodes, demands, tuple(items), tuple(by_demand), quotas, scale, quotas_of
+    )
 
 
 def _refuse_duplicates(names: list[str], what: str) -> None:
@@ -228,11 +281,10 @@ def _item(
     shape: Shape,
     admitted: _Admitted,
     slots: dict[tuple[str, str | None], list[Spot]],
+    scale: int,
 ) -> Item:
     nodes = admitted.nodes
-    merged = demand.domain == "node"
-    pods = shape.pods if merged else 1
-    parts = 1 if merged else shape.pods
+    pods, parts = (shape.pods, 1) if is_merged(demand) else (1, shape.pods)
     is_open = admitted.test(demand)
     spots = tuple(
         spot
@@ -260,6 +312,8 @@ def _item(
         memory=shape.memory_mib * pods,
         pods=pods,
         parts=parts,
+        is_gang=demand.gang,
+        worth=scale // parts,
         spots=spots,
         groups=tuple((group, tuple(groups[group])) for group in sorted(groups)),
         tiers=tuple((key, tuple(tiers[key])) for key in sorted(tiers)),

@@ -1,6 +1,6 @@
 """The placement problem over classes of nodes as an integer program.
 
-``x`` counts the parts of an item on a class, ``y`` the replicas of a gang in a domain. With one
+``x`` counts the parts of an item on a class, ``y`` the replicas of an item in a domain. With one
 node a class the program is exact; with more it is a relaxation (a class is treated as one big
 node, with cuts for parts too large to share a node), so its bound always holds.
 """
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fleet.placement.classes import NodeClass, group_of
 from fleet.placement.highs import IntegerProgram
 from fleet.placement.instance import Instance, Replica, Spot, priorities
+from fleet.placement.problem import Demand
 
 _CUT_SHARES = (1, 2, 3, 4)
 
@@ -53,8 +54,12 @@ class Model:
             room = sum(self._upper[column] for column in members[key])
             column = len(self._upper)
             self.gangs.append(key)
-            self._upper.append(min(room // item.parts, self.instance.demands[item.demand].replicas))
-            self._rows.append(({**members[key], column: -item.parts}, 0, 0))
+            wanted = self.instance.demands[item.demand].replicas
+            most = room // item.parts if item.is_gang else -(-room // item.parts)
+            self._upper.append(min(most, wanted))
+            # A gang has all its parts; another replica has at most so many.
+            lower = 0 if item.is_gang else None
+            self._rows.append(({**members[key], column: -item.parts}, lower, 0))
 
     def _limit_replicas(self) -> None:
         rows: dict[int, dict[int, int]] = defaultdict(dict)
@@ -116,12 +121,26 @@ class Model:
             self._rows.append((row, None, upper))
 
     def counts(self, priority: int) -> dict[int, int]:
-        """Coefficients of the number of replicas placed at that priority."""
-        return {
-            column: 1
-            for column, item in self.replica_columns()
-            if self.instance.demands[self.instance.items[item].demand].priority == priority
+        """Coefficients of what is placed at that priority, a whole replica being ``scale``."""
+        items = self.instance.items
+        counted = {
+            column: self.instance.scale
+            for column, number in self.replica_columns()
+            if items[number].is_gang or items[number].parts == 1
         }
+        for column, (number, _, _) in enumerate(self.parts):
+            if column not in counted and not items[number].is_gang:
+                counted[column] = items[number].worth
+        return {
+            column: worth
+            for column, worth in sorted(counted.items())
+            if self._demand_of(column).priority == priority
+        }
+
+    def _demand_of(self, column: int) -> Demand:
+        first = len(self.parts)
+        number = self.parts[column][0] if column < first else self.gangs[column - first][0]
+        return self.instance.demands[self.instance.items[number].demand]
 
     def standing(self) -> dict[int, int]:
         """Coefficients of the computing power taken on cards without a price."""
@@ -141,12 +160,8 @@ class Model:
 
     def largest(self, row: dict[int, int]) -> int:
         """The most that a goal of counts could reach by the limits of demand alone."""
-        demands = {
-            self.instance.items[item].demand
-            for column, item in self.replica_columns()
-            if column in row
-        }
-        return sum(self.instance.demands[d].replicas for d in demands)
+        demands = {demand.workload: demand for demand in map(self._demand_of, row)}
+        return self.instance.scale * sum(demand.replicas for demand in demands.values())
 
     def encode(self, replicas: Iterable[Replica]) -> tuple[int, ...]:
         """The counts of an answer: a valid start for every goal."""

@@ -39,6 +39,8 @@ def unpack(model: Model, values: Sequence[int]) -> tuple[tuple[Replica, ...], tu
         item = instance.items[number]
         spots = sorted(parts[(number, group)], key=lambda s: (s.node, s.slot))
         whole = len(spots) // item.parts * item.parts
+        if not item.is_gang:
+            whole = len(spots)  # the last replica may have some of its parts only
         for start in range(0, whole, item.parts):
             replicas.append(
                 Replica(item.demand, item.shape, tuple(spots[start : start + item.parts]))

@@ -86,3 +86,4 @@ class Problem:
     quotas: tuple[QuotaRoom, ...] = ()
     currency: str = "USD"
     notes: tuple[str, ...] = field(default=())
+    quotas_left_out: int = 0  # with scopes: they cover only some pods

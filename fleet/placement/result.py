@@ -56,15 +56,25 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class PartlyPlaced:
+    """A replica that need not be whole, with some of its pods placed."""
+
+    replica: int
+    placed: int  # pods 0 to placed - 1
+    pods: int  # of the whole replica
+
+
+@dataclass(frozen=True, slots=True)
 class Unplaced:
     """A replica set that waits: how many replicas, why, with the numbers and the nearest miss."""
 
     workload: str
-    replicas: int
+    replicas: int  # not placed whole: those of ``parts``, and those without any pod placed
     code: ReasonCode
     sentence: str  # "No rack has 4 whole H100 nodes free."
     nearest: str  # "Closest: train-osaka / rack r3 with 2 nodes and 6 loose GPUs."
     steps: tuple[Step, ...]
+    parts: tuple[PartlyPlaced, ...] = ()
 
 
 class Status(StrEnum):
@@ -78,8 +88,18 @@ class Status(StrEnum):
 class Score:
     """What is optimised, in this order: placed replicas by priority, then cost per hour."""
 
-    placed_by_priority: tuple[tuple[int, int], ...]  # (priority, replicas placed), high first
+    placed_by_priority: tuple[tuple[int, int], ...]  # (priority, whole replicas), high first
     cost_per_hour: Decimal
+    pods_by_priority: tuple[tuple[int, int], ...] = ()
+    """(priority, pods placed of replicas that are not whole), where there are any."""
+
+
+class SearchNote(StrEnum):
+    """What the search has to say about its answer; ``fleet.placement.notes`` has the words."""
+
+    TOO_LARGE = "too-large"  # value: choices
+    CUT = "cut"
+    REPLACED = "replaced"  # value: the fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +115,4 @@ class Placement:
     seed: int
     seconds: float
     notes: tuple[str, ...] = ()
+    search_notes: tuple[tuple[SearchNote, str], ...] = ()  # behind the last notes, with a value

@@ -10,9 +10,10 @@ from fleet.placement.answer import assignments
 from fleet.placement.constructive import construct
 from fleet.placement.exact import CONSTRUCTIVE, Proof, Search, prove
 from fleet.placement.explanation import explain
-from fleet.placement.instance import Instance, Rank, build, money, priorities, rank
+from fleet.placement.instance import Instance, Rank, build, money, placed_by_priority, rank
+from fleet.placement.notes import search_notes
 from fleet.placement.problem import Problem
-from fleet.placement.result import Assignment, Placement, Score, Status
+from fleet.placement.result import Assignment, Placement, Score, SearchNote, Status
 from fleet.placement.verify import violations
 
 _SOLVER_SHARE = 0.8
@@ -55,9 +56,10 @@ def solve(
 ) -> Placement:
     """The best placement found within the budget, checked, with its bound and its reasons.
 
-    First placed replicas, priority by priority; then cards without a price as little as
-    possible; then cost per hour. ``docs/placement.md`` states the objective and the tie rule.
-    Raises ``ValueError`` when two workloads or two nodes share a name.
+    First placed replicas, priority by priority (of a replica that need not be whole its share);
+    then cards without a price as little as possible; then cost per hour. ``docs/placement.md``
+    states the objective and the tie rule. Raises ``ValueError`` when two workloads or two
+    nodes share a name.
     """
     started = time.monotonic()
     budget = budget or Budget()
@@ -75,7 +77,7 @@ def solve(
             progress(SolveProgress(phase, placed, total, gap, elapsed()))
 
     replicas = construct(instance, stop)
-    report("first answer", len(replicas), None)
+    report("first answer", sum(map(instance.is_whole, replicas)), None)
     search = Search(
         deadline=started + budget.seconds * _SOLVER_SHARE,
         relative_gap=budget.relative_gap,
@@ -86,10 +88,10 @@ def solve(
     proof = prove(instance, replicas, search)
     found = assignments(instance, proof.replicas)
     faults = violations(problem, found)
-    notes = [*problem.notes, *proof.notes]
+    notes = list(proof.notes)
     if faults and proof.replicas != replicas:
         # Never seen; a fault of the exact part must not reach a reader.
-        notes.append(f"The exact answer failed its check ({faults[0]}); the first answer is shown.")
+        notes.append((SearchNote.REPLACED, faults[0]))
         proof = Proof(replicas, proof.bound, proof.cut, CONSTRUCTIVE)
         found = assignments(instance, replicas)
         faults = violations(problem, found)
@@ -104,10 +106,10 @@ def _placement(
     found: tuple[Assignment, ...],
     seed: int,
     seconds: float,
-    notes: tuple[str, ...],
+    notes: tuple[tuple[SearchNote, str], ...],
 ) -> Placement:
     reached = rank(instance, proof.replicas)
-    levels = priorities(instance)
+    whole, pods = placed_by_priority(instance, proof.replicas)
     placed, best = sum(reached.placed), sum(proof.bound.placed)
     may_be_placed = best > placed
     gap = _gap(reached, proof.bound)
@@ -122,14 +124,15 @@ def _placement(
         assignments=found,
         unplaced=explain(instance, proof.replicas, may_be_placed=may_be_placed),
         status=status,
-        score=Score(tuple(zip(levels, reached.placed, strict=True)), money(-reached.micro)),
-        bound_replicas=best,
+        score=Score(whole, money(-reached.micro), pods),
+        bound_replicas=-(-best // instance.scale),
         bound_cost_per_hour=cost_bound,
         gap=gap,
         solver=proof.solver,
         seed=seed,
         seconds=seconds,
-        notes=notes,
+        notes=(*instance.problem.notes, *search_notes(notes)),
+        search_notes=notes,
     )
 
 

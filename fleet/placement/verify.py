@@ -91,7 +91,8 @@ def _replica(
     shape = demand.shapes[pods[0].shape] if pods[0].shape < len(demand.shapes) else None
     if shape is None:
         return found
-    if sorted(a.pod for a in pods) != list(range(shape.pods)):
+    wanted = range(shape.pods if demand.gang else min(len(pods), shape.pods))
+    if sorted(a.pod for a in pods) != list(wanted):
         found.append(f"{name}: {len(pods)} of {shape.pods} pods")
     if len({a.cluster for a in pods}) > 1:
         found.append(f"{name}: spans clusters")

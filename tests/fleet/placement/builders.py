@@ -160,6 +160,7 @@ def small_problems(draw: st.DrawFn, max_nodes: int = 4, max_demands: int = 6) ->
                 clusters=draw(st.sampled_from([(), (), ("a",)])),
                 gpu_models=draw(st.sampled_from([(), (), (A100, T4)])),
                 namespace=draw(st.sampled_from(["default", "search"])),
+                gang=draw(st.sampled_from([True, True, False])),
             )
         )
     quotas = draw(
@@ -212,6 +213,7 @@ def contested_problems(draw: st.DrawFn) -> Problem:
                 replicas=draw(st.integers(1, 3)),
                 priority=draw(st.sampled_from([0, 0, 5])),
                 domain=draw(st.sampled_from(["any", "rack"])),
+                gang=draw(st.booleans()),
             )
         )
     return problem(nodes, demands)

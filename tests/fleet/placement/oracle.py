@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from itertools import combinations_with_replacement
 
 from fleet.catalogue.accelerators import accelerators
@@ -10,28 +11,31 @@ from fleet.placement.problem import Demand, NodeCapacity, Problem
 from fleet.sizing.requirement import Shape
 
 State = tuple[int, ...]
-Value = tuple[tuple[int, ...], Decimal, Decimal]  # placed, -power without price, -cost
+Value = tuple[tuple[Fraction, ...], Decimal, Decimal]  # placed, -power without price, -cost
 
 
-def best(problem: Problem) -> tuple[dict[int, int], Decimal, Decimal]:
-    """(replicas placed by priority, power on cards without a price, cost per hour)."""
+def best(problem: Problem) -> tuple[dict[int, Fraction], Decimal, Decimal]:
+    """(replicas placed by priority, power on cards without a price, cost per hour).
+
+    A replica without gang counts the share of its pods that is placed.
+    """
     levels = sorted({d.priority for d in problem.demands}, reverse=True)
     start: State = (
         *(free for n in problem.nodes for free in _room(n)),
         *(q.left for q in problem.quotas),
     )
-    states: dict[State, Value] = {start: ((0,) * len(levels), Decimal(0), Decimal(0))}
+    states: dict[State, Value] = {start: ((Fraction(0),) * len(levels), Decimal(0), Decimal(0))}
     for demand in problem.demands:
         options = list(_options(problem, demand))
         for _ in range(demand.replicas):
             found = dict(states)  # not placing this replica
             for state, (placed, power, cost) in states.items():
-                for use, extra_power, extra_cost in options:
+                for share, use, extra_power, extra_cost in options:
                     left = tuple(have - need for have, need in zip(state, use, strict=True))
                     if min(left) < 0:
                         continue
                     more = tuple(
-                        count + (level == demand.priority)
+                        count + (share if level == demand.priority else 0)
                         for count, level in zip(placed, levels, strict=True)
                     )
                     value = (more, power - extra_power, cost - extra_cost)
@@ -47,7 +51,8 @@ def _room(node: NodeCapacity) -> list[int]:
 
 
 def _options(problem: Problem, demand: Demand):
-    """(use of every resource, power without price, cost) of one replica, each way to place it."""
+    """(share, use of every resource, power without price, cost) of one replica, each way to place
+    it or, without gang, some of its pods."""
     for shape in demand.shapes:
         places = [
             (n, s)
@@ -56,10 +61,12 @@ def _options(problem: Problem, demand: Demand):
             if (slot.gpu_model, slot.mig_profile) == (shape.gpu_model, shape.mig_profile)
             and _allowed(demand, shape, node)
         ]
-        for chosen in combinations_with_replacement(places, shape.pods):
-            nodes = [problem.nodes[n] for n, _ in chosen]
-            if len({n.cluster for n in nodes}) == 1 and _together(demand, shape, nodes):
-                yield _use(problem, demand, shape, chosen)
+        for pods in range(shape.pods if demand.gang else 1, shape.pods + 1):
+            for chosen in combinations_with_replacement(places, pods):
+                nodes = [problem.nodes[n] for n, _ in chosen]
+                if len({n.cluster for n in nodes}) == 1 and _together(demand, shape, nodes):
+                    share = Fraction(pods, shape.pods)
+                    yield share, *_use(problem, demand, shape, chosen)
 
 
 def _allowed(demand: Demand, shape: Shape, node: NodeCapacity) -> bool:
@@ -78,7 +85,7 @@ def _together(demand: Demand, shape: Shape, nodes: list[NodeCapacity]) -> bool:
         return len({n.node for n in nodes}) == 1
     if demand.domain == "nvlink" and shape.pods * shape.gpus_per_pod == 1:
         return True
-    if demand.domain == "rack" and len(nodes) == 1:
+    if demand.domain == "rack" and shape.pods == 1:
         return True
     named = {n.domains[demand.domain] for n in nodes}
     return len(named) == 1 and None not in named

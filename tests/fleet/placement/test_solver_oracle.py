@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,13 +41,23 @@ def power_without_price(problem: Problem, placement: Placement) -> int:
     )
 
 
+def placed_by_priority(problem: Problem, placement: Placement) -> dict[int, Fraction]:
+    """Each pod counted as its share of a replica."""
+    demands = {d.workload: d for d in problem.demands}
+    found = {d.priority: Fraction(0) for d in problem.demands}
+    for a in placement.assignments:
+        d = demands[a.workload]
+        found[d.priority] += Fraction(1, d.shapes[a.shape].pods)
+    return found
+
+
 @settings(max_examples=200, deadline=None)
 @given(small_problems() | contested_problems())
 def test_small_problems_are_solved_as_well_as_by_trying_everything(problem: Problem) -> None:
     placement = solve(problem, Budget(seconds=30))
     placed, power, cost = best(problem)
     assert placement.status is Status.OPTIMAL
-    assert dict(placement.score.placed_by_priority) == placed
+    assert placed_by_priority(problem, placement) == placed
     assert power_without_price(problem, placement) == power
     assert placement.score.cost_per_hour == cost
 
@@ -55,15 +67,30 @@ def test_small_problems_are_solved_as_well_as_by_trying_everything(problem: Prob
 def test_every_answer_is_valid_and_every_replica_is_placed_or_explained(problem: Problem) -> None:
     placement = solve(problem)
     assert violations(problem, placement.assignments) == ()
-    placed = {(a.workload, a.replica) for a in placement.assignments}
-    waiting = {u.workload: u.replicas for u in placement.unplaced}
+    waiting = {u.workload: u for u in placement.unplaced}
+    whole: Counter[int] = Counter()
     for d in problem.demands:
-        done = sum(workload == d.workload for workload, _ in placed)
-        assert done + waiting.get(d.workload, 0) == d.replicas
+        pods: dict[int, list[int]] = {}
+        for a in placement.assignments:
+            if a.workload == d.workload:
+                pods.setdefault(a.replica, []).append(d.shapes[a.shape].pods)
+        parts = {number: held for number, held in pods.items() if len(held) < held[0]}
+        done = len(pods) - len(parts)
+        whole[d.priority] += done
+        found = waiting.get(d.workload)
+        assert done + (found.replicas if found is not None else 0) == d.replicas
+        # Whole replicas come first in the numbers, and each of the others says what it has.
+        assert sorted(pods) == list(range(len(pods)))
+        assert [(p.replica, p.placed, p.pods) for p in (found.parts if found else ())] == [
+            (number, len(parts[number]), parts[number][0]) for number in sorted(parts)
+        ]
+        assert all(number >= done for number in parts)
+        assert d.gang <= (not parts)
+    assert dict(placement.score.placed_by_priority) == whole
     assert all(u.sentence and u.replicas > 0 for u in placement.unplaced)
     # Proven answers never say that time was short.
     assert all(u.code is not ReasonCode.TIME for u in placement.unplaced)
-    assert sum(n for _, n in placement.score.placed_by_priority) <= placement.bound_replicas
+    assert whole.total() <= placement.bound_replicas
 
 
 @settings(max_examples=60, deadline=None)
@@ -91,7 +118,7 @@ def test_one_node_more_never_makes_the_best_worse(problem: Problem, free: int) -
 
     def value(p: Problem, found: Placement) -> tuple[object, ...]:
         return (
-            tuple(n for _, n in found.score.placed_by_priority),
+            tuple(count for _, count in sorted(placed_by_priority(p, found).items(), reverse=True)),
             -power_without_price(p, found),
             -found.score.cost_per_hour,
         )
