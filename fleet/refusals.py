@@ -7,9 +7,8 @@ sentence that can be translated. A message of another form is shown as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -40,13 +39,13 @@ class Refusal:
     @property
     def missing_field(self) -> str | None:
         """The field that should have been there, when that is what is wrong."""
-        match = re.fullmatch(r"Object missing required field `([^`]*)`", self.what)
-        return match[1] if match else None
+        match = _MESSAGES["missing"].fullmatch(self.what)
+        return match["field"] if match else None
 
     @property
     def is_pattern(self) -> bool:
         """Whether a text does not have the form that its field asks for."""
-        return "` matching regex " in self.what
+        return _MESSAGES["pattern"].fullmatch(self.what) is not None
 
     @property
     def sentence(self) -> str:
@@ -55,41 +54,49 @@ class Refusal:
         return say("a key: {reason}", reason=found) if self.of_a_key else found
 
 
-_FORMS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
-    (
-        r"Expected `(?P<type>[^`]*)`, got `(?P<got>[^`]*)`",
-        lambda part: say("expected `{type}`, got `{got}`", **part),
-    ),
-    (r"Expected `(?P<type>[^`]*)`", lambda part: say("expected `{type}`", **part)),
-    (
-        r"Expected `(?P<type>[^`]*)` (?P<limit>[<>]=? [-+0-9.e]+)",
-        lambda part: say("expected `{type}` {limit}", **part),
-    ),
-    (
-        r"Expected `(?P<type>[^`]*)` of length (?P<limit>[<>]=? [0-9]+)",
-        lambda part: say("expected `{type}` of length {limit}", **part),
-    ),
-    (
-        r"Expected `(?P<type>[^`]*)` matching regex (?P<pattern>.*)",
-        lambda part: say("expected `{type}` matching regex {pattern}", **part),
-    ),
-    (
-        r"Object contains unknown field `(?P<field>.*)`",
-        lambda part: say("there is no field `{field}`", **part),
-    ),
-    (
-        r"Object missing required field `(?P<field>.*)`",
-        lambda part: say("the field is missing: `{field}`", **part),
-    ),
-    (r"Invalid enum value (?P<value>.*)", lambda part: say("invalid enum value {value}", **part)),
-    (r"Invalid value (?P<value>.*)", lambda part: say("invalid value {value}", **part)),
-    (r"(?:Number|Integer value) out of range", lambda part: say("number out of range", **part)),
-)
+_MESSAGES = {
+    kind: re.compile(pattern, re.DOTALL)
+    for kind, pattern in {
+        "got": r"Expected `(?P<type>[^`]*)`, got `(?P<got>[^`]*)`",
+        "type": r"Expected `(?P<type>[^`]*)`",
+        "limit": r"Expected `(?P<type>[^`]*)` (?P<limit>[<>]=? [-+0-9.e]+)",
+        "length": r"Expected `(?P<type>[^`]*)` of length (?P<limit>[<>]=? [0-9]+)",
+        "pattern": r"Expected `(?P<type>[^`]*)` matching regex (?P<pattern>.*)",
+        "unknown": r"Object contains unknown field `(?P<field>.*)`",
+        "missing": r"Object missing required field `(?P<field>.*)`",
+        "choice": r"Invalid enum value (?P<value>.*)",
+        "value": r"Invalid value (?P<value>.*)",
+        "range": r"(?:Number|Integer value) out of range",
+    }.items()
+}
 
 
 def _sentence(what: str) -> str:
-    for pattern, spoken in _FORMS:
-        match = re.fullmatch(pattern, what, re.DOTALL)
+    for kind, pattern in _MESSAGES.items():
+        match = pattern.fullmatch(what)
         if match is not None:
-            return spoken(match.groupdict())
+            return _spoken(kind, match.groupdict())
     return what[:1].lower() + what[1:]
+
+
+def _spoken(kind: str, parts: dict[str, str]) -> str:
+    match kind:
+        case "got":
+            return say("expected `{type}`, got `{got}`", **parts)
+        case "type":
+            return say("expected `{type}`", **parts)
+        case "limit":
+            return say("expected `{type}` {limit}", **parts)
+        case "length":
+            return say("expected `{type}` of length {limit}", **parts)
+        case "pattern":
+            return say("expected `{type}` matching regex {pattern}", **parts)
+        case "unknown":
+            return say("there is no field `{field}`", **parts)
+        case "missing":
+            return say("the field is missing: `{field}`", **parts)
+        case "choice":
+            return say("invalid enum value {value}", **parts)
+        case "value":
+            return say("invalid value {value}", **parts)
+    return say("number out of range")

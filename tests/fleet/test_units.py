@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fleet.units import (
     QuantityError,
+    duration_text,
     mib,
     mib_request,
     milli_cpu,
@@ -71,3 +72,22 @@ def test_one_exa_is_no_exponent() -> None:
 def test_only_plain_digits_are_a_plain_count(text: str | None) -> None:
     assert plain_count(text) is None
     assert plain_count("12") == 12
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (200, "3 min 20 s"),
+        (3600, "1 h"),
+        (7500, "2 h 5 min"),
+    ],
+)
+def test_a_duration_is_told_as_people_say_it(
+    request: pytest.FixtureRequest, seconds: float, text: str
+) -> None:
+    assert duration_text(seconds) == text
+    request.getfixturevalue("shouting")
+    assert duration_text(seconds) == text.upper()

@@ -22,7 +22,7 @@ from fleet.workload_file import (
     json_schema,
     load,
 )
-from fleet.workloads import EmbeddingWorkload, LlmWorkload, TrainingWorkload
+from fleet.workloads import KINDS, EmbeddingWorkload, LlmWorkload, TrainingWorkload, kind_name
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/workloads.yaml"
@@ -191,3 +191,43 @@ def test_constraints_in_the_docs_are_valid() -> None:
     (workload,) = load(f"workloads:\n- kind: llm\n  name: a\n{inner}".encode())
     assert workload.constraints.topology == "rack"
     assert workload.constraints.tolerations[0].value == "research"
+
+
+@pytest.mark.usefixtures("shouting")
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xff",
+        b"",
+        b"- a\n",
+        b"{}",
+        b"workloads:\n- kind: llm\n  name: a\n  replicas: 0\n",
+        b"workloads:\n- kind: video\n  name: a\n",
+        b"workloads:\n- {kind: llm, name: a}\n- {kind: llm, name: a}\n",
+        b"workloads: [\n",
+        b"workloads: &a x\n",
+        b"workloads: *a\n",
+        b"workloads: !x y\n",
+        b"a: 1\na: 2\n",
+        b"a: 1\n---\nb: 2\n",
+        b"[" * 50,
+        b'{"a": 1, "a": 2}',
+        b'{"a": NaN}',
+        b"? [a]\n: b\n",
+    ],
+)
+def test_a_refusal_is_told_in_the_readers_language(text: bytes) -> None:
+    error = refusal(text)
+    assert re.match(r"[A-Z]{2,}|[\w'`]+ [A-Z]{2,}|A ", error.message)
+    assert "line" not in error.place
+
+
+def test_a_kind_is_named_in_the_readers_language(request: pytest.FixtureRequest) -> None:
+    assert [kind_name(kind) for kind in KINDS] == [
+        "Embedding",
+        "LLM inference",
+        "Distributed training",
+    ]
+    request.getfixturevalue("shouting")
+    assert kind_name("llm") == "LLM INFERENCE"
+    assert kind_name("other") == "other"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
 
@@ -19,6 +20,7 @@ from fleet.catalogue.prices import (
     PriceEntry,
     PriceKind,
     default_book,
+    instance_price,
     median_price,
     unit_share,
 )
@@ -217,3 +219,28 @@ def test_medians_lie_within_the_prices_that_they_come_from() -> None:
         assert (found is None) == (not each)
         if found is not None:
             assert min(each) - 1 < found.per_gpu_hour.amount < max(each) + 1
+
+
+def test_what_a_price_rests_on_is_told_in_the_readers_language(
+    request: pytest.FixtureRequest,
+) -> None:
+    for name in (H100, "H100"):
+        assert median_price(name) is not None  # the figures are kept, their sentence is not
+    request.getfixturevalue("shouting")
+    typed = [
+        PriceBook((entry(by, match, "2"),))
+        for by, match in ((MatchBy.INSTANCE_TYPE, "g6.xlarge"), (MatchBy.GPU_MODEL, "L4"))
+    ]
+    found = [
+        OwnedHardware("L4", Decimal(9_000), 4, Decimal(72)).price(),
+        median_price(H100),
+        median_price("H100"),
+        *(book.price_for("g6.xlarge", "L4") for book in typed),
+        *(instance_price(name, spot=True) for name in ("p5.48xlarge", "VM.GPU.A10.1")),
+        *(instance_price(name) for name in ("p5.48xlarge", "a3-highgpu-8g")),
+    ]
+    told = [price for price in found if price is not None]
+    assert len(told) > 5
+    assert [p.basis for p in told if not re.match(r"[A-Z]{3,} [A-Z]{2,}", p.basis)] == []
+    assert [p.basis for p in told if re.search(r"\b[a-z]{2,} [a-z]{2,}\b", p.basis)] == []
+    assert told[0].source == "OWNED HARDWARE, OWN FIGURES"
