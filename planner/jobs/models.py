@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from planner.accounts.models import Team, User
+from planner.jobs.reasons import Failure, failure
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -93,3 +94,8 @@ class Job(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in (self.State.QUEUED, self.State.RUNNING)
+
+    @property
+    def failure(self) -> Failure:
+        """Why it failed and what to do, in the reader's language."""
+        return failure(self.error_code, self.error_message, self.error_way_out)

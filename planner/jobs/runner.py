@@ -13,9 +13,11 @@ from types import TracebackType
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
+from django.utils import translation
 
 from planner.jobs import claims, registry
 from planner.jobs.models import Job
+from planner.jobs.reasons import KEPT_LANGUAGE
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +141,7 @@ def run(job_id: int) -> bool:
     try:
         if handler is None:
             raise JobFailed("unknown-kind", f"No part of this program does “{job.kind}” jobs.")
-        with _Heartbeat(current):
+        with translation.override(KEPT_LANGUAGE), _Heartbeat(current):
             result = handler(current)
         claims.end(job_id, worker, Job.State.DONE, result=result[:300])
     except LeaseLost:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from planner.accounts.models import AuditEvent, Team, User
 from planner.jobs.models import Job
@@ -76,6 +76,19 @@ def test_a_failed_job_says_what_happened_and_what_to_do(
     assert "The certificate is for &lt;another&gt; name." in body
     assert "<code>tls</code>" in body
     assert "Give the right CA." in body
+
+
+def test_a_reader_of_another_language_gets_the_kept_sentence_marked_as_english(
+    make_job: Callable[..., Job], vic: User, client_for: Callable[..., Client]
+) -> None:
+    vic.language = "ja"
+    vic.save()
+    job = make_job(state="failed", error_code="tls", error_message="10.0.0.5: <no>.")
+    body, _event = _fragment(client_for(vic), job)
+    assert 'lang="en">10.0.0.5: &lt;no&gt;.</p>' in body
+    with translation.override("ja"):
+        assert job.failure.way_out
+        assert job.failure.way_out in body
 
 
 def test_a_planner_cancels_a_queued_job_once_with_its_audit_event(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.db import transaction
+from django.utils import translation
+from django.utils.translation import get_language
 
 from planner.accounts.models import Team
 from planner.jobs import registry, runner, schedule
@@ -34,6 +36,14 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Use]:
         )[0]
 
     return start
+
+
+def test_a_job_runs_in_english_whoever_starts_it(use: Use) -> None:
+    job = use(lambda run: str(get_language()))
+    with translation.override("ja"):
+        assert runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.result == "en"
 
 
 def test_the_handlers_sentence_is_kept(use: Use) -> None:
