@@ -17,15 +17,22 @@ ROOT = Path(__file__).parents[2]
 SENTENCE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
 
 COVERED = (
+    "fleet/catalogue",
     "fleet/cli",
+    "fleet/csv_text.py",
     "fleet/demo",
     "fleet/device_names.py",
     "fleet/inventory_report.py",
     "fleet/inventory_totals.py",
     "fleet/kubernetes",
     "fleet/readiness",
+    "fleet/refusals.py",
+    "fleet/sizing",
     "fleet/summary.py",
     "fleet/tolerations.py",
+    "fleet/units.py",
+    "fleet/workload_file.py",
+    "fleet/workloads.py",
 )
 """Folders (with what lies below them) and patterns of files."""
 
@@ -60,6 +67,12 @@ NOT_FOR_PEOPLE = frozenset(
         ("fleet/kubernetes/documents.py", "_TRAILING"),  # a pattern for the decoder's messages
         ("fleet/kubernetes/rbac.py", "read_only_manifest"),  # YAML to apply
         ("fleet/kubernetes/rbac.py", "export_script"),  # shell to run
+        ("fleet/refusals.py", "_MESSAGES"),  # patterns for the decoder's messages
+        ("fleet/sizing/kv_cache.py", "SOURCE"),  # a section of the documentation
+        ("fleet/sizing/load_time.py", "SOURCE"),
+        ("fleet/sizing/overhead.py", "SOURCE"),
+        ("fleet/sizing/precision.py", "SOURCE"),
+        ("fleet/workload_file.py", "json_schema"),  # a document for programs
         *(
             (f"fleet/readiness/{name}.py", "_SOURCE")  # an API, a field, a file: names
             for name in (
