@@ -6,13 +6,14 @@ A missing price is ``None`` ("no price"), never 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from fleet.catalogue.prices import Price, PriceBook, unit_share
 from fleet.inventory import DeviceGroup, Inventory, UnitKind
 from fleet.placement.result import Placement
 from fleet.units import Money
+from fleet.words import say
 
 _STEP = Decimal("0.000001")
 
@@ -132,7 +133,7 @@ def cost_report(
             gpus=(unit_share(model, mig) * units).quantize(_STEP),
             per_hour=unit_price(price, model, mig) * units if price is not None else None,
             price=price,
-            note="" if price is not None else "no price",
+            note=_price_note(price),
         )
         for (workload, cluster, model, mig, price), units in groups.items()
     ]
@@ -191,13 +192,35 @@ def _idle_line(
     cluster: str, model: str | None, price: Price | None, is_known: bool, line: _Idle
 ) -> IdleLine:
     if not is_known:
-        note = "what is in use cannot be counted in boards"
+        note = _idle_note(None, price)
         return IdleLine(cluster, model, line.physical or None, None, None, price, note)
     idle = line.idle.quantize(_STEP)
     if price is None:
-        return IdleLine(cluster, model, line.physical, idle, None, None, "no price")
+        return IdleLine(cluster, model, line.physical, idle, None, None, _idle_note(idle, price))
     amount = (price.per_gpu_hour * idle).rounded(6)
     return IdleLine(cluster, model, line.physical, idle, amount, price)
+
+
+def _price_note(price: Price | None) -> str:
+    return say("no price") if price is None else ""
+
+
+def _idle_note(idle: Decimal | None, price: Price | None) -> str:
+    if idle is None:
+        return say("what is in use cannot be counted in boards")
+    return _price_note(price)
+
+
+def costs_retold(report: CostReport) -> CostReport:
+    """The report with its notes in the language that is spoken now."""
+    lines = tuple(replace(line, note=_price_note(line.price)) for line in report.lines)
+    return replace(report, lines=lines)
+
+
+def idle_retold(report: IdleReport) -> IdleReport:
+    """The report with its notes in the language that is spoken now."""
+    lines = tuple(replace(line, note=_idle_note(line.idle, line.price)) for line in report.lines)
+    return replace(report, lines=lines)
 
 
 def boards_used(group: DeviceGroup) -> Decimal | None:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from fleet.catalogue.prices import Price, PriceBook, default_book
-from fleet.costs import CostReport, IdleReport, NodePrices, cost_report, idle_cost, unit_price
+from fleet.costs import (
+    CostReport,
+    IdleReport,
+    NodePrices,
+    cost_report,
+    costs_retold,
+    idle_cost,
+    idle_retold,
+    unit_price,
+)
 from fleet.csv_text import Cell, write_csv
 from fleet.inventory import Inventory
 from fleet.placement.capacity import capacity, main_currency, quota_rooms
 from fleet.placement.demand import demand
-from fleet.placement.problem import NodeCapacity, Problem, Slot
-from fleet.placement.result import Assignment, Placement, Unplaced
+from fleet.placement.notes import problem_notes
+from fleet.placement.problem import Problem
+from fleet.placement.result import Assignment, Placement
+from fleet.placement.retelling import retold as placement_retold
 from fleet.placement.solver import Budget, Cancelled, Progress, solve
-from fleet.readiness.wording import many
 from fleet.sizing.errors import SizingError
 from fleet.sizing.requirement import Requirement, Shape
 from fleet.sizing.size import size
+from fleet.words import say
 from fleet.workloads import Workload
 
 REPORT_COLUMNS = (
@@ -94,12 +105,14 @@ def make_plan(
     requirements = tuple(_size(workload, cards) for workload in workloads)
     currency = main_currency(inventories, book)
     nodes = capacity(inventories, book, currency)
+    scoped = sum(bool(q.scopes) for i in inventories.values() for q in i.quotas)
     problem = Problem(
         nodes=nodes,
         demands=tuple(demand(w, r) for w, r in zip(workloads, requirements, strict=True)),
         quotas=quota_rooms(inventories),
         currency=currency,
-        notes=_notes(inventories, nodes, currency),
+        notes=problem_notes(nodes, currency, scoped),
+        quotas_left_out=scoped,
     )
     try:
         placement = solve(problem, budget, seed=seed, progress=progress, cancelled=cancelled)
@@ -120,43 +133,55 @@ def _size(workload: Workload, cards: Sequence[str]) -> Requirement:
     try:
         return size(workload, cards=cards)
     except SizingError as error:
-        raise PlanError(f"workload {workload.name}: {error.field}: {error.message}") from error
+        raise PlanError(
+            say(
+                "workload {workload}: {field}: {message}",
+                workload=workload.name,
+                field=error.field,
+                message=error.message,
+            )
+        ) from error
 
 
-def _notes(
-    inventories: Mapping[str, Inventory], nodes: Sequence[NodeCapacity], currency: str
-) -> tuple[str, ...]:
-    """What the placement leaves out, in words."""
-    notes: list[str] = []
-    unknown = [node for node in nodes if node.unknown_cards]
-    if unknown:
-        notes.append(
-            f"Unknown model: {many(sum(n.unknown_cards for n in unknown), 'GPU')} on "
-            f"{many(len(unknown), 'node')}. They cannot be proved to fit and are not used."
-        )
-    unusable = sum(bool(node.unusable) for node in nodes)
-    if unusable:
-        notes.append(
-            "Shared, partitioned, passed-through or DRA devices on "
-            f"{many(unusable, 'node')} are not used: this version places on whole GPUs and MIG "
-            "devices only."
-        )
-    scoped = sum(bool(q.scopes) for i in inventories.values() for q in i.quotas)
-    if scoped:
-        notes.append(
-            f"{many(scoped, 'quota')} with scopes left out: such a quota covers only some pods."
-        )
-    unpriced = sorted({s.gpu_model for n in nodes for s in n.slots if not _has_price(s)})
-    if unpriced:
-        notes.append(
-            f"No price in {currency} for {', '.join(unpriced)}: such cards rank after those with "
-            "a price, the one with the least computing power first."
-        )
-    return tuple(notes)
+def retold(plan: Plan) -> Plan:
+    """The same plan with its texts in the language that is spoken now, without solving.
+
+    A requirement that this version of the program would size differently keeps its texts. What
+    was noted while the clusters were read stays as it was written.
+    """
+    requirements = tuple(
+        _requirement_retold(workload, requirement)
+        for workload, requirement in zip(plan.workloads, plan.requirements, strict=True)
+    )
+    spoken = {w.name: demand(w, r) for w, r in zip(plan.workloads, requirements, strict=True)}
+    demands = tuple(
+        replace(d, sizing_refusals=spoken[d.workload].sizing_refusals) for d in plan.problem.demands
+    )
+    problem, placement = placement_retold(replace(plan.problem, demands=demands), plan.placement)
+    return replace(
+        plan,
+        requirements=requirements,
+        problem=problem,
+        placement=placement,
+        costs=costs_retold(plan.costs),
+        idle=idle_retold(plan.idle),
+    )
 
 
-def _has_price(slot: Slot) -> bool:
-    return slot.price_per_unit_hour is not None
+def _requirement_retold(workload: Workload, stored: Requirement) -> Requirement:
+    cards = sorted({shape.gpu_model for shape in (*stored.shapes, *stored.refused)})
+    try:
+        found = size(workload, cards=cards)
+    except SizingError:  # a model that this version no longer knows
+        return stored
+    return found if _figures(found) == _figures(stored) else stored
+
+
+def _figures(requirement: Requirement) -> list[object]:
+    """What a requirement says apart from its texts."""
+    return [
+        replace(shape, why="", lines=()) for shape in (*requirement.shapes, *requirement.refused)
+    ]
 
 
 def _pod_prices(placement: Placement, prices: NodePrices) -> tuple[Price | None, ...]:
@@ -166,13 +191,15 @@ def _pod_prices(placement: Placement, prices: NodePrices) -> tuple[Price | None,
 def price_text(price: Price | None) -> str:
     """Kind, basis, source and date of a price in one line; "no price" without one."""
     if price is None:
-        return "no price"
-    dated = price.as_of.isoformat() if price.as_of is not None else "undated"
+        return say("no price")
+    dated = price.as_of.isoformat() if price.as_of is not None else say("undated")
     return f"{price.kind.value}: {price.basis} ({price.source}, {dated})"
 
 
 def report_rows(plan: Plan, name: str) -> list[dict[str, Cell]]:
     """The placement report: one row a pod, and one for the waiting replicas of a workload.
+
+    Of a replica with some of its pods placed, the others have a row of their own.
 
     Keys are ``REPORT_COLUMNS``. ``name`` is the plan's name.
     """
@@ -182,7 +209,7 @@ def report_rows(plan: Plan, name: str) -> list[dict[str, Cell]]:
         _placed_row(name, kinds[a.workload], a, shapes[a.workload][a.shape], price)
         for a, price in zip(plan.placement.assignments, plan.pod_prices, strict=True)
     ]
-    return rows + [_waiting_row(plan, name, kinds, u) for u in plan.placement.unplaced]
+    return [*rows, *_waiting_rows(plan, name, kinds)]
 
 
 def report_csv(plan: Plan, name: str) -> bytes:
@@ -216,23 +243,26 @@ def _placed_row(
     }
 
 
-def _waiting_row(plan: Plan, name: str, kinds: Mapping[str, str], u: Unplaced) -> dict[str, Cell]:
-    total = next(d.replicas for d in plan.problem.demands if d.workload == u.workload)
-    first, last = total - u.replicas, total - 1
-    return {
-        "plan": name,
-        "workload": u.workload,
-        "kind": kinds[u.workload],
-        "replica": first if first == last else f"{first}..{last}",
-        "pod": None,
-        "cluster": None,
-        "node": None,
-        "gpu_model": None,
-        "gpus": None,
-        "memory_mib": None,
-        "cost_per_hour": None,
-        "price_source": None,
-        "status": "unplaced",
-        "reason": " ".join(part for part in (f"{u.code.value}: {u.sentence}", u.nearest) if part),
-        "currency": None,
-    }
+def _waiting_rows(plan: Plan, name: str, kinds: Mapping[str, str]) -> Iterator[dict[str, Cell]]:
+    """A row for the missing pods of each replica in part, and one for all replicas without any."""
+    totals = {d.workload: d.replicas for d in plan.problem.demands}
+    for u in plan.placement.unplaced:
+        row: dict[str, Cell] = dict.fromkeys(REPORT_COLUMNS)
+        reason = (f"{u.code.value}: {u.sentence}", u.nearest)
+        row |= {
+            "plan": name,
+            "workload": u.workload,
+            "kind": kinds[u.workload],
+            "status": "unplaced",
+            "reason": " ".join(part for part in reason if part),
+        }
+        for part in u.parts:
+            pods = _range(part.placed, part.pods - 1)
+            yield row | {"replica": part.replica, "pod": pods}
+        total, none_placed = totals[u.workload], u.replicas - len(u.parts)
+        if none_placed:
+            yield row | {"replica": _range(total - none_placed, total - 1)}
+
+
+def _range(first: int, last: int) -> Cell:
+    return first if first == last else f"{first}..{last}"
