@@ -10,6 +10,7 @@ import yaml
 from fleet.inventory import ContainerProbes, Inventory, Owner
 from fleet.readiness.finding import Verdict
 from fleet.readiness.probe_startup import suggestion
+from fleet.readiness.report import check_declared
 from fleet.readiness.serving import budget, earliest_kill, servers, serving_containers
 from fleet.readiness.subject import Subject
 from fleet.sizing.requirement import Fit, MemoryUse, Requirement, Shape
@@ -210,3 +211,47 @@ def test_declared_training_has_no_probes() -> None:
 
 def test_declared_workload_without_a_known_load_is_left_out() -> None:
     assert answers(cluster(), "declared-load", declared=[(DECLARED, requirement(None))]) == []
+
+
+@pytest.mark.parametrize(
+    ("failures", "verdict"),
+    [(89, Verdict.FAIL), (90, Verdict.WARN), (134, Verdict.WARN), (135, Verdict.PASS)],
+)
+def test_declared_load_is_held_against_the_startup_budget(failures: int, verdict: Verdict) -> None:
+    found = server(probes=probes(startup=times(period=10, failures=failures)))
+    (finding,) = answers(found, "declared-load", declared=[(DECLARED, requirement(900.0))])
+    assert finding.verdict is verdict
+    if verdict is not Verdict.PASS:
+        assert finding.evidence[0].value == f"httpGet, {failures} × 10 s"
+        assert "failureThreshold: 192" in finding.snippet
+
+
+def test_declared_load_is_held_against_the_liveness_probe_where_it_is_alone() -> None:
+    found = server(probes=probes(liveness=times(delay=30, period=10, failures=3)))
+    (finding,) = answers(found, "declared-load", declared=[(DECLARED, requirement(900.0))])
+    assert finding.verdict is Verdict.FAIL
+    assert finding.evidence[0].field.endswith("livenessProbe")
+
+
+def test_declared_workload_without_a_waiting_probe_gets_its_probes() -> None:
+    found = server(probes=probes(readiness=READY))
+    (finding,) = answers(found, "declared-load", declared=[(DECLARED, requirement(900.0))])
+    assert finding.verdict is Verdict.NOT_APPLICABLE
+    assert "no probe that waits" in finding.title
+    assert "failureThreshold: 192" in finding.snippet
+
+
+def test_a_server_of_the_same_name_in_another_namespace_is_not_the_declared_one() -> None:
+    found = server(probes=probes(startup=times(period=10, failures=10)))
+    elsewhere = LlmWorkload(name="srv", model="m", namespace="team-b")
+    (finding,) = answers(found, "declared-load", declared=[(elsewhere, requirement(900.0))])
+    assert finding.verdict is Verdict.NOT_APPLICABLE
+    assert "team-b/srv is not on this cluster yet" in finding.title
+
+
+def test_declared_workloads_alone_give_only_their_own_findings() -> None:
+    found = server(probes=probes(startup=times(period=10, failures=10)))
+    declared = [(DECLARED, requirement(900.0))]
+    alone = check_declared(found, today=TODAY, declared=declared)
+    assert list(alone) == answers(found, "declared-load", declared=declared)
+    assert check_declared(found, today=TODAY, declared=()) == ()

@@ -14,7 +14,10 @@ from fleet import words
 from fleet.inventory import Inventory, ReadResult, ReadStatus
 from fleet.readiness.finding import QUESTIONS, Finding, question_title
 from fleet.readiness.report import check, counts
+from fleet.workloads import LlmWorkload
+from tests.fleet.readiness.clusters import probes, times
 from tests.fleet.readiness.test_cases import CASES, TODAY, inventory
+from tests.fleet.readiness.test_probes import DECLARED, requirement, server
 
 _INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
 
@@ -68,6 +71,17 @@ def test_every_finding_on_a_real_cluster_is_translated_whole(case: str) -> None:
     assert left - refusals == set()
     with marked():
         assert counts(judged(taken)) == in_english
+
+
+@pytest.mark.parametrize("failures", [None, 10, 100, 200])
+def test_findings_on_declared_workloads_are_translated_whole(failures: int | None) -> None:
+    startup = times(period=10, failures=failures) if failures else None
+    absent = LlmWorkload(name="absent", model="m")
+    declared = [(DECLARED, requirement(900.0)), (absent, requirement(900.0))]
+    taken = server(60, probes=probes(startup=startup))
+    with marked():
+        findings = check(taken, today=TODAY, declared=declared)
+    assert [untranslated(text) for f in findings for text in shown(f) if untranslated(text)] == []
 
 
 def test_the_titles_of_the_questions_are_translated() -> None:
