@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from fleet import words
 from fleet.workloads import LlmWorkload
 from planner.accounts.models import AuditEvent, Team, User
 from planner.inventory.models import Cluster
@@ -39,6 +40,19 @@ def test_the_fragment_answers_for_each_kind(
     assert "Show the arithmetic" in text
     assert 'id="model-note" hx-swap-oob="true"' in text
     assert "<html" not in text
+
+
+def test_the_engine_speaks_the_readers_language_in_the_fragment(
+    monkeypatch: pytest.MonkeyPatch, fleet: list[Cluster], pia: User, client_for: ClientFor
+) -> None:
+    client = client_for(pia)
+    assert "Usable memory" in sizing(client, "llm", LLM)
+    german = {"Usable memory": "Nutzbar"}
+    translator = words._Translator(lambda text: german.get(text, text), words._english_many)
+    monkeypatch.setattr(words, "_translator", translator)
+    text = sizing(client, "llm", LLM)
+    assert "Nutzbar" in text
+    assert "Usable memory" not in text
 
 
 def test_the_fragment_writes_nothing(
