@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,12 @@ CARDS = (
     "P100-PCIe-16GB",
     StatedCard("Card-9", 40_000),
 )
-HAND = {"total_params_b": 7.0, "hidden_size": 4096, "num_layers": 32, "num_heads": 32}
+HAND: dict[str, Any] = {
+    "total_params_b": 7.0,
+    "hidden_size": 4096,
+    "num_layers": 32,
+    "num_heads": 32,
+}
 SMALL = re.compile(r"\b[a-z]{2,} [a-z]{2,}\b")
 """Two small words in a row: not a unit, not a name of a field or model."""
 
