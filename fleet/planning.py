@@ -155,7 +155,12 @@ def retold(plan: Plan) -> Plan:
     )
     spoken = {w.name: demand(w, r) for w, r in zip(plan.workloads, requirements, strict=True)}
     demands = tuple(
-        replace(d, sizing_refusals=spoken[d.workload].sizing_refusals) for d in plan.problem.demands
+        replace(
+            d,
+            shapes=spoken[d.workload].shapes,
+            sizing_refusals=spoken[d.workload].sizing_refusals,
+        )
+        for d in plan.problem.demands
     )
     problem, placement = placement_retold(replace(plan.problem, demands=demands), plan.placement)
     return replace(
@@ -180,7 +185,8 @@ def _requirement_retold(workload: Workload, stored: Requirement) -> Requirement:
 def _figures(requirement: Requirement) -> list[object]:
     """What a requirement says apart from its texts."""
     return [
-        replace(shape, why="", lines=()) for shape in (*requirement.shapes, *requirement.refused)
+        replace(shape, parallelism="", why="", lines=())
+        for shape in (*requirement.shapes, *requirement.refused)
     ]
 
 

@@ -18,6 +18,7 @@ from fleet.catalogue.prices import unit_share
 from fleet.placement.eligibility import admits, lacks_domain, model_allowed
 from fleet.placement.problem import Demand, NodeCapacity, Problem, QuotaRoom, Slot
 from fleet.sizing.requirement import Shape
+from fleet.words import say
 
 MICRO = 1_000_000
 _UNKNOWN_STANDING = 1_000
@@ -196,8 +197,16 @@ def build(problem: Problem) -> Instance:
     """Index the problem. Raises ``ValueError`` when two workloads or two nodes share a name."""
     nodes = tuple(sorted(problem.nodes, key=lambda n: (n.cluster, n.node)))
     demands = tuple(sorted(problem.demands, key=lambda d: (-d.priority, d.workload)))
-    _refuse_duplicates([d.workload for d in demands], "workload")
-    _refuse_duplicates([f"{n.cluster}/{n.node}" for n in nodes], "node")
+    twice = _twice(d.workload for d in demands)
+    if twice is not None:
+        raise ValueError(
+            say("two workloads are named {name}: give each its own name", name=repr(twice))
+        )
+    twice = _twice(f"{n.cluster}/{n.node}" for n in nodes)
+    if twice is not None:
+        raise ValueError(
+            say("two nodes are named {name}: give each its own name", name=repr(twice))
+        )
     quotas = tuple(
         sorted(problem.quotas, key=lambda q: (q.cluster, q.namespace, q.quota, q.resource))
     )
@@ -223,12 +232,14 @@ def build(problem: Problem) -> Instance:
     )
 
 
-def _refuse_duplicates(names: list[str], what: str) -> None:
+def _twice(names: Iterable[str]) -> str | None:
+    """The first name that was there before."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"two {what}s are named {name!r}: give each its own name")
+            return name
         seen.add(name)
+    return None
 
 
 def _slots_by_card(

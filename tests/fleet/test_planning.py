@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from decimal import Decimal
 
 import msgspec
 import pytest
 
 from fleet.catalogue.prices import PriceBook
-from fleet.inventory import Inventory
+from fleet.inventory import Inventory, Quota
 from fleet.placement.solver import Budget
 from fleet.planning import (
     REPORT_COLUMNS,
@@ -20,6 +21,7 @@ from fleet.planning import (
     make_plan,
     report_csv,
     report_rows,
+    retold,
 )
 from fleet.workloads import Constraints, EmbeddingWorkload, LlmWorkload, TrainingWorkload
 from tests.fleet.inventories import gpu_node, group, inventory, levels, units
@@ -140,3 +142,97 @@ def test_a_plan_of_no_workloads_or_no_clusters_is_still_a_plan() -> None:
     assert report_rows(make_plan([], fleet()), "empty") == []
     nowhere = make_plan(WORKLOADS, {})
     assert {row["status"] for row in report_rows(nowhere, "nowhere")} == {"unplaced"}
+
+
+def loosely(**more: object) -> TrainingWorkload:
+    """Four workers of eight GPUs that need not run together."""
+    return TrainingWorkload(
+        name="loose",
+        model="meta-llama/Meta-Llama-3.1-8B",
+        gpus=32,
+        gpus_per_worker=8,
+        constraints=Constraints(gang=False, **more),  # type: ignore[arg-type]
+    )
+
+
+def test_the_missing_pods_of_a_replica_in_part_have_a_row_of_their_own() -> None:
+    fleet_of_three = {"train": inventory(*(gpu_node(f"h{n}", group(H100)) for n in range(3)))}
+    plan = make_plan([loosely()], fleet_of_three, budget=Budget(10))
+    rows = report_rows(plan, "Q1")
+    assert [(row["replica"], row["pod"], row["status"]) for row in rows] == [
+        (0, 0, "placed"),
+        (0, 1, "placed"),
+        (0, 2, "placed"),
+        (0, 3, "unplaced"),
+    ]
+    assert "1 replica has 3 of its 4 pods placed." in str(rows[-1]["reason"])
+
+
+def test_replicas_without_any_pod_follow_in_a_row_of_their_own() -> None:
+    fleet_of_two = {"train": inventory(*(gpu_node(f"h{n}", group(H100)) for n in range(2)))}
+    three = msgspec.structs.replace(loosely(), replicas=3)
+    rows = report_rows(make_plan([three], fleet_of_two, budget=Budget(10)), "Q1")
+    waiting = [(row["replica"], row["pod"]) for row in rows if row["status"] == "unplaced"]
+    assert waiting == [(0, "2..3"), ("1..2", None)]
+
+
+def spoken_in(plan: Plan) -> list[object]:
+    """All that a plan says or holds, but for the time it took."""
+    return [
+        plan.requirements,
+        plan.problem,
+        replace(plan.placement, seconds=0.0),
+        plan.costs,
+        plan.idle,
+        plan.pod_prices,
+    ]
+
+
+WIDE = TrainingWorkload(
+    name="wide", model="meta-llama/Meta-Llama-3.1-8B", gpus=64, gpus_per_worker=8
+)
+NO_MIG = EmbeddingWorkload(
+    name="whole", model="BAAI/bge-m3", constraints=Constraints(allow_mig=False, gpu_models=("L4",))
+)
+
+
+def mixed_fleet() -> dict[str, Inventory]:
+    limited = Quota("team", "q", {"requests.nvidia.com/gpu": "1"}, {}, ("NotTerminating",), None)
+    found = fleet()
+    found["prod"] = replace(found["prod"], quotas=(limited,))
+    return found
+
+
+def test_a_stored_plan_told_anew_is_the_plan_made_in_that_language(
+    request: pytest.FixtureRequest,
+) -> None:
+    book = PriceBook(use_catalogue=False)  # what is said of prices belongs to the book
+    workloads = (*WORKLOADS, WIDE, NO_MIG, loosely(topology="rack"))
+    english = make_plan(workloads, mixed_fleet(), book, Budget(10))
+    assert spoken_in(retold(english)) == spoken_in(english)
+    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(english), type=Plan)
+    request.getfixturevalue("shouting")
+    shouted = retold(stored)
+    assert spoken_in(shouted) == spoken_in(make_plan(workloads, mixed_fleet(), book, Budget(10)))
+    for told, before in (
+        (shouted.requirements[0].shapes[0].why, english.requirements[0].shapes[0].why),
+        (shouted.placement.notes[0], english.placement.notes[0]),
+        (shouted.placement.unplaced[0].sentence, english.placement.unplaced[0].sentence),
+        (shouted.placement.assignments[0].why_here, english.placement.assignments[0].why_here),
+        (shouted.costs.lines[0].note, english.costs.lines[0].note),
+    ):
+        assert told != before
+        assert told.casefold() == before.casefold()
+
+
+def test_a_requirement_that_would_be_sized_otherwise_today_keeps_its_texts(
+    plan: Plan, shouting: None
+) -> None:
+    first = plan.requirements[0]
+    other = replace(first, shapes=(replace(first.shapes[0], memory_mib=1), *first.shapes[1:]))
+    ghost = LlmWorkload(name="embed", model="no/such-model")
+    assert retold(replace(plan, requirements=(other, *plan.requirements[1:]))).requirements[0] == (
+        other
+    )
+    gone = retold(replace(plan, workloads=(ghost, *plan.workloads[1:])))
+    assert gone.requirements[0] == first

@@ -19,12 +19,15 @@ SENTENCE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
 COVERED = (
     "fleet/catalogue",
     "fleet/cli",
+    "fleet/costs.py",
     "fleet/csv_text.py",
     "fleet/demo",
     "fleet/device_names.py",
     "fleet/inventory_report.py",
     "fleet/inventory_totals.py",
     "fleet/kubernetes",
+    "fleet/placement",
+    "fleet/planning.py",
     "fleet/readiness",
     "fleet/refusals.py",
     "fleet/sizing",
@@ -85,6 +88,12 @@ NOT_FOR_PEOPLE = frozenset(
                 "rollout_deadline",
             )
         ),
+        ("fleet/placement/solver.py", "solve"),  # names of phases, kept with the job
+        # Faults of the solver itself: a report for its authors.
+        ("fleet/placement/verify.py", "violations"),
+        ("fleet/placement/verify.py", "_pod"),
+        ("fleet/placement/verify.py", "_replica"),
+        ("fleet/placement/verify.py", "_domain"),
     }
 )
 """(module, function or constant) with words that are the same in every language."""
