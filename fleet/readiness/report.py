@@ -85,17 +85,18 @@ def check(
     load times are held against the probes found in the cluster.
     """
     subject = Subject(inventory, today, tuple(declared))
-    return _sorted(finding for _, run in CHECKS for finding in run(subject))
+    return problems_first(finding for _, run in CHECKS for finding in run(subject))
 
 
 def check_declared(
     inventory: Inventory, *, today: date, declared: Sequence[tuple[Workload, Requirement]]
 ) -> tuple[Finding, ...]:
     """Only what the declared workloads add to a checklist that was made without them."""
-    return _sorted(declared_load.check(Subject(inventory, today, tuple(declared))))
+    return problems_first(declared_load.check(Subject(inventory, today, tuple(declared))))
 
 
-def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def problems_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Sorted by verdict, then by question; else in the order given."""
     rank = {verdict: place for place, verdict in enumerate(ORDER)}
     return tuple(sorted(findings, key=lambda f: (rank[f.verdict], f.question)))
 

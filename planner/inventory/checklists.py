@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
+from fleet.readiness import report
 from fleet.readiness.finding import ORDER, QUESTIONS, Evidence, Finding, Verdict, question_title
-from planner.inventory.models import Cluster, Snapshot
+from planner.inventory import findings as derived
+from planner.inventory.models import Cluster
 from planner.inventory.queries import cluster_head, node_url, verdict_counts
-
-
-def findings_of(snapshot: Snapshot) -> tuple[Finding, ...]:
-    """The checklist as it was stored with the snapshot."""
-    return msgspec.convert(snapshot.findings, type=tuple[Finding, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,7 @@ def _worst(findings: Sequence[Finding]) -> Verdict:
 def of_cluster(cluster: Cluster) -> dict[str, Any]:
     """The context of one cluster's checklist: questions with problems first."""
     snapshot = cluster.current_snapshot
-    findings = findings_of(snapshot) if snapshot else ()
+    findings = derived.of_clusters([cluster]).get(cluster.pk, ())
     questions = []
     for number in QUESTIONS:
         mine = [f for f in findings if f.question == number]
@@ -69,8 +64,13 @@ def of_cluster(cluster: Cluster) -> dict[str, Any]:
     questions.sort(key=lambda q: (ORDER.index(Verdict(q.verdict)), q.number))
     return cluster_head(cluster, "readiness") | {
         "questions": questions if snapshot else [],
-        "verdicts": verdict_counts(snapshot.verdicts) if snapshot else (),
+        "verdicts": _verdicts(findings) if snapshot else (),
     }
+
+
+def _verdicts(findings: Iterable[Finding]) -> Any:
+    """How many findings of each verdict, as a page shows them."""
+    return verdict_counts({str(kind): n for kind, n in report.counts(findings).items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +96,16 @@ class MatrixRow:
 def matrix(clusters: Sequence[Cluster]) -> dict[str, Any]:
     """The context of the matrix clusters × questions, with totals by verdict."""
     rows = []
-    totals = dict.fromkeys(map(str, ORDER), 0)
+    found = derived.of_clusters(clusters)
     for cluster in clusters:
-        if cluster.current_snapshot is None:
+        if cluster.pk not in found:
             continue
-        findings = findings_of(cluster.current_snapshot)
-        for finding in findings:
-            totals[str(finding.verdict)] += 1
+        findings = found[cluster.pk]
         rows.append(MatrixRow(cluster, [_cell(number, findings) for number in QUESTIONS]))
     return {
         "rows": rows,
         "questions": {number: question_title(number) for number in QUESTIONS},
-        "verdicts": verdict_counts(totals),
+        "verdicts": _verdicts([finding for findings in found.values() for finding in findings]),
         "unread": [cluster for cluster in clusters if cluster.current_snapshot is None],
         "failing": sum(any(cell.verdict == "fail" for cell in row.cells) for row in rows),
     }

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 
 from fleet.csv_text import Cell, write_csv
 from fleet.readiness.finding import question_title
-from planner.inventory.checklists import findings_of
+from planner.inventory import findings as derived
 from planner.inventory.models import Cluster, NodeRow
 from planner.inventory.queries import ClusterLine
 
@@ -136,6 +136,8 @@ FINDING_COLUMNS = (
 
 def finding_rows(clusters: Iterable[Cluster]) -> Table:
     """One row a finding; its evidence in one cell, an item a line."""
+    clusters = list(clusters)
+    found = derived.of_clusters(clusters)
     return FINDING_COLUMNS, [
         (
             cluster.name,
@@ -152,6 +154,5 @@ def finding_rows(clusters: Iterable[Cluster]) -> Table:
             finding.source,
         )
         for cluster in clusters
-        if cluster.current_snapshot is not None
-        for finding in findings_of(cluster.current_snapshot)
+        for finding in found.get(cluster.pk, ())
     ]

@@ -10,7 +10,7 @@ class PlansConfig(AppConfig):
         from django.utils.translation import gettext_lazy as _
 
         from planner.frame import navigation, search
-        from planner.inventory import pricing
+        from planner.inventory import declaring, pricing
         from planner.jobs import registry
         from planner.plans import price_books, queries
         from planner.plans.plan_services import JOB_KIND
@@ -18,6 +18,7 @@ class PlansConfig(AppConfig):
 
         registry.register(JOB_KIND, solve_run)
         pricing.register(price_books.book_for)
+        declaring.register(queries.serving_workloads)
         navigation.register_count("workloads", queries.count_workloads)
         navigation.register_count("plans", queries.count_plans)
         search.register(_("Workloads"), queries.find_workloads)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 from django.db.models import Count, Max, Prefetch, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from fleet import workloads as fleet_workloads
 from fleet.units import Money
 from planner.accounts.models import Team
 from planner.frame.search import LIMIT, Result
@@ -30,6 +32,19 @@ def workload_list(team: Team, *, text: str = "", kind: str = "") -> QuerySet[Wor
     if kind in Workload.Kind.values:
         rows = rows.filter(kind=kind)
     return rows.prefetch_related(Prefetch("plans", queryset=plans))
+
+
+def serving_workloads(team: Team) -> Sequence[fleet_workloads.Workload]:
+    """The embedding and LLM workloads that the team declared, as the engine takes them. A row
+    that this version cannot read is left out: its own page says so."""
+    kinds = (Workload.Kind.EMBEDDING, Workload.Kind.LLM)
+    found = []
+    for row in Workload.objects.filter(team=team, kind__in=kinds):
+        try:
+            found.append(row.value)
+        except msgspec.ValidationError:
+            continue
+    return found
 
 
 def last_answer(workload: Workload) -> tuple[Plan, int, int] | None:
