@@ -102,5 +102,24 @@ def node_classes(subject: Subject, works: Sequence[Work]) -> tuple[tuple[Node, .
     return tuple(tuple(nodes) for nodes in found.values())
 
 
+class Selection:
+    """Nodes by label, so that thousands of selectors need not each look at thousands of nodes."""
+
+    def __init__(self, nodes: Sequence[Node], works: Sequence[Work]) -> None:
+        self._nodes = nodes
+        self._by_label: dict[tuple[str, str], list[Node]] = {}
+        keys = {key for item in works for key in item.node_selector}
+        for node in nodes:
+            for key in keys & node.labels.keys():
+                self._by_label.setdefault((key, node.labels[key]), []).append(node)
+
+    def of(self, selector: dict[str, str]) -> Sequence[Node]:
+        """The nodes that the selector selects."""
+        if not selector:
+            return self._nodes
+        fewest = min((self._by_label.get(label, []) for label in selector.items()), key=len)
+        return [node for node in fewest if selected(node, selector)]
+
+
 def selected(node: Node, selector: dict[str, str]) -> bool:
     return all(node.labels.get(key) == value for key, value in selector.items())

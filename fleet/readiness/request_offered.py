@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from fleet.inventory import Node
-from fleet.readiness.demand import Work, node_classes, offers, selected, work
+from fleet.readiness.demand import Selection, Work, node_classes, offers, work
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.pasting import yaml_text
 from fleet.readiness.subject import Subject
@@ -56,7 +56,10 @@ def check(subject: Subject) -> Iterator[Finding]:
     judged = [item for item in work(subject) if item.object not in refused]
     if subject.gpu_nodes:
         nodes = [alike[0] for alike in node_classes(subject, judged)]
-        findings += [f for item in judged if (f := _judge(subject, nodes, item)) is not None]
+        selection = Selection(nodes, judged)
+        findings += [
+            f for item in judged if (f := _judge(subject, nodes, selection, item)) is not None
+        ]
     yield from bounded_findings(findings, "workload")
     if findings:
         return
@@ -75,11 +78,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _judge(subject: Subject, nodes: list[Node], item: Work) -> Finding | None:
-    if any(offers(subject, n, item.requests) and selected(n, item.node_selector) for n in nodes):
-        return None
+def _judge(subject: Subject, nodes: list[Node], selection: Selection, item: Work) -> Finding | None:
     if item.running:
         return None  # it runs: offered through DRA, or by a node that is gone
+    if any(offers(subject, node, item.requests) for node in selection.of(item.node_selector)):
+        return None
     missing = [r for r in item.requests if not subject.offered.get(r)]
     if missing:
         near = get_close_matches(missing[0], subject.offered, n=1, cutoff=0.8)
