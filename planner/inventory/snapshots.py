@@ -14,6 +14,7 @@ import msgspec
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import override
 
 from fleet.inventory import Inventory
 from fleet.readiness import report
@@ -82,7 +83,8 @@ def _new_snapshot(
     job_id: int | None,
 ) -> Snapshot:
     today: date = timezone.now().date()
-    findings = report.check(inventory, today=today)
+    with override("en"):  # whoever starts the sync: readers of all languages share the snapshot
+        findings = report.check(inventory, today=today)
     totals = summarise({cluster.name: inventory}).totals
     # Where no node says how many boards it has, the sums of nothing are not an answer.
     is_known = totals.uncounted_nodes < totals.gpu_nodes or not totals.gpu_nodes
