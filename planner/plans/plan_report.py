@@ -37,13 +37,14 @@ class Waiting:
     url: str
     about: str
     waiting: int
+    in_part: int  # of the waiting: some of their pods are placed
     wanted: int
     result: Unplaced
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A workload of which some replicas are placed."""
+    """A workload of which some replicas, or some pods of one, are placed."""
 
     name: str
     url: str
@@ -51,6 +52,8 @@ class Placed:
     placed: int
     wanted: int
     pods_of_replica: int
+    gang: bool
+    parts: tuple[int, int] | None  # pods placed and wanted of replicas that are not whole
     shapes: tuple[str, ...]
     places: tuple[tuple[str, str], ...]  # cluster, nodes in words
     why: tuple[str, ...]
@@ -82,7 +85,7 @@ class PlanReport:
         """None when the run has no answer (yet)."""
         if run.result is None:
             return None
-        return cls(run, run_results.decode(bytes(run.result)))
+        return cls(run, run_results.spoken(run_results.decode(bytes(run.result))))
 
     @cached_property
     def urls(self) -> dict[str, str]:
@@ -122,6 +125,7 @@ class PlanReport:
                 url=self.urls.get(result.workload, ""),
                 about=self._about(self.demands[result.workload]),
                 waiting=result.replicas,
+                in_part=len(result.parts),
                 wanted=self.demands[result.workload].replicas,
                 result=result,
             )
@@ -140,6 +144,7 @@ class PlanReport:
     def _placed(self, demand: Demand, pods: list[Assignment], placed: int) -> Placed:
         lines = self.value.costs.of(demand.workload)
         shapes = dict.fromkeys(a.shape for a in pods)
+        parts = [part for u in self._unplaced(demand.workload) for part in u.parts]
         hour = sums(line.per_hour for line in lines if line.per_hour is not None)
         return Placed(
             name=demand.workload,
@@ -148,6 +153,8 @@ class PlanReport:
             placed=placed,
             wanted=demand.replicas,
             pods_of_replica=max(demand.shapes[index].pods for index in shapes),
+            gang=demand.gang,
+            parts=(sum(p.placed for p in parts), sum(p.pods for p in parts)) if parts else None,
             shapes=tuple(
                 shape_text(demand.shapes[index], _replicas_of(pods, index)) for index in shapes
             ),
@@ -157,6 +164,9 @@ class PlanReport:
             month=tuple(amount.per_month() for amount in hour),
             unpriced=any(line.per_hour is None for line in lines),
         )
+
+    def _unplaced(self, workload: str) -> list[Unplaced]:
+        return [u for u in self.value.placement.unplaced if u.workload == workload]
 
     def _about(self, demand: Demand) -> str:
         parts = [str(Workload.Kind(demand.kind).label)]

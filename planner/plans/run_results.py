@@ -8,8 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 import msgspec
+from django.utils.translation import get_language
 
-from fleet.planning import Plan
+from fleet.planning import Plan, retold
 from fleet.units import HOURS_PER_MONTH
 
 
@@ -21,6 +22,11 @@ def encode(plan: Plan) -> bytes:
 def decode(data: bytes) -> Plan:
     """Inverse of ``encode``. Raises ``msgspec.ValidationError`` on a value of another version."""
     return msgspec.msgpack.decode(zlib.decompress(data), type=Plan)
+
+
+def spoken(plan: Plan) -> Plan:
+    """The plan in the reader's language: it is stored with English texts (see ``solving``)."""
+    return plan if (get_language() or "en").split("-")[0] == "en" else retold(plan)
 
 
 def counts(plan: Plan) -> dict[str, int]:
@@ -36,9 +42,11 @@ def counts(plan: Plan) -> dict[str, int]:
 
 
 def placed_replicas(plan: Plan) -> Counter[str]:
-    """Placed replicas by workload."""
-    found = {(a.workload, a.replica) for a in plan.placement.assignments}
-    return Counter(workload for workload, _replica in found)
+    """Replicas by workload of which all pods are placed."""
+    found = Counter(a.workload for a in plan.placement.assignments if a.pod == 0)
+    for unplaced in plan.placement.unplaced:
+        found[unplaced.workload] -= len(unplaced.parts)
+    return found
 
 
 def month_totals(plan: Plan) -> dict[str, Decimal]:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import translation
 
 from fleet.placement.solver import Budget, SolveProgress
 from fleet.planning import PlanError, make_plan
@@ -43,15 +44,17 @@ def solve_run(run: Run) -> str:
 
     run.progress("sizing")
     try:
-        plan = make_plan(
-            workloads,
-            inventories,
-            book,
-            Budget(seconds=float(row.inputs["budget_s"])),
-            seed=int(row.inputs["seed"]),
-            progress=tell,
-            cancelled=run.cancelled,
-        )
+        # Stored in English, whatever the worker speaks: readers get it in their own language.
+        with translation.override("en"):
+            plan = make_plan(
+                workloads,
+                inventories,
+                book,
+                Budget(seconds=float(row.inputs["budget_s"])),
+                seed=int(row.inputs["seed"]),
+                progress=tell,
+                cancelled=run.cancelled,
+            )
     except PlanError as error:
         raise JobFailed(
             "plan",
