@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fleet.inventory import Node, Taint
-from fleet.readiness.demand import Work, node_classes, offers, selected, work
+from fleet.readiness.demand import Selection, Work, node_classes, offers, work
 from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.readiness.pasting import yaml_text
 from fleet.readiness.subject import Subject
@@ -35,14 +35,15 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not judged or not nodes:
         yield not_applicable(CHECK, QUESTION, say("No GPU workload with a GPU node to go to"))
         return
-    classes = node_classes(subject, judged)
+    classes = {alike[0].name: alike for alike in node_classes(subject, judged)}
+    selection = Selection([alike[0] for alike in classes.values()], judged)
     findings: list[Finding] = []
     good = 0
     for item in judged:
         candidates = [
-            alike
-            for alike in classes
-            if offers(subject, alike[0], item.requests) and selected(alike[0], item.node_selector)
+            classes[node.name]
+            for node in selection.of(item.node_selector)
+            if offers(subject, node, item.requests)
         ]
         if not candidates:
             continue  # not the taints' fault: see "request-offered"
