@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
-from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from fleet.catalogue.prices import PriceBook
@@ -16,6 +16,7 @@ from fleet.sizing.size import size
 from fleet.units import Money, duration_text, gib_text
 from fleet.workloads import Workload
 from planner.accounts.models import Team
+from planner.frame import amounts
 from planner.plans.free_units import FleetNow, fleet_now
 from planner.plans.models import Workload as WorkloadRow
 from planner.plans.price_books import book_for
@@ -75,7 +76,7 @@ class Row:
 
     @property
     def cpu_text(self) -> str:
-        return number_format(self.shape.cpu_milli / 1000, decimal_pos=0)
+        return amounts.text(Decimal(self.shape.cpu_milli) / 1000, 0)
 
     @property
     def memory_text(self) -> str:

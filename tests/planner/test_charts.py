@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
+from pathlib import Path
 
+from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner import charts
+from planner.frame.templatetags import components
 
 
 def test_costs_are_split_by_gpu_model_and_sorted_with_the_dearest_first() -> None:
@@ -32,6 +37,25 @@ def test_a_workload_without_a_price_has_no_bar_and_says_no_price() -> None:
     chart = charts.cost_per_workload([("free-lunch", {}), ("paid", {"T4": Decimal(1)})])
     assert chart.figure["data"][0]["y"] == ["paid"]
     assert chart.table.rows[-1] == ("free-lunch", "–", "no price")
+
+
+def test_amounts_are_rounded_half_up_and_never_cut_off() -> None:
+    chart = charts.cost_per_workload(
+        [("chat-70b", {"H100": Decimal("41.746"), "T4": Decimal("920401.995")})]
+    )
+    assert chart.table.rows == (("chat-70b", "41.75", "920,402.00", "920,443.74"),)
+    hover = [trace["customdata"][0] for trace in chart.figure["data"]]
+    assert hover == ["chat-70b: 41.75 USD a month (H100)", "chat-70b: 920,402.00 USD a month (T4)"]
+
+
+def test_plotly_finds_the_place_of_its_map_styles_taken() -> None:
+    path = finders.find("plotly/plotly.min.js")
+    assert path is not None
+    script = Path(path).read_text(encoding="utf-8")
+    asked = re.findall(r'getElementById\("([0-9a-f]{64})"\)', script)
+    assert asked == [charts.MAP_STYLE_ID]
+    page = render_to_string("components/charts_script.html", components.charts_script())
+    assert page.index(f'id="{asked[0]}"') < page.index("plotly.min.js")
 
 
 def test_capacity_is_stacked_by_the_states_that_occur() -> None:

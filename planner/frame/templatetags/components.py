@@ -24,7 +24,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from fleet.units import Money, duration_text
-from planner.frame import ages, gpus, navigation
+from planner import charts
+from planner.frame import ages, amounts, gpus, navigation
 
 register = template.Library()
 
@@ -268,7 +269,7 @@ def money(amount: Decimal | Money | None, currency: str = "USD", digits: int | N
         digits = 0 if size >= 100 or size == 0 else 2 if size >= 1 else 4
         if currency == "JPY" and size >= 1:
             digits = 0
-    number = number_format(size, decimal_pos=digits, use_l10n=True, force_grouping=True)
+    number = amounts.text(size, digits)
     sign = "−" if amount < 0 else ""
     symbol = _SIGNS.get(currency)
     return f"{sign}{symbol}{number}" if symbol else f"{sign}{currency} {number}"
@@ -306,7 +307,7 @@ def chart(
 @register.inclusion_tag("components/charts_script.html")
 def charts_script() -> dict[str, Any]:
     """For ``{% block scripts %}`` of a page with charts: Plotly and what draws with it."""
-    return {}
+    return {"map_style_id": charts.MAP_STYLE_ID}
 
 
 @register.filter
