@@ -103,7 +103,7 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
                 for p in waiting
             ]
         ),
-        f"{say('Stop it now to free the GPUs, then start it as a gang.')} {words}",
+        say("Stop it now to free the GPUs, then start it as a gang.") + f" {words}",
         snippet,
         costs,
         source=_SOURCE,

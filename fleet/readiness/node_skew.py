@@ -157,7 +157,12 @@ def _mixed_pools(nodes: list[tuple[Node, int]]) -> Iterator[Finding]:
         of_node(
             found[0],
             _FIELD,
-            f"{found[0].kubelet_version} ({say_many('{n} node', '{n} nodes', len(found))})",
+            say_many(
+                "{version} ({n} node)",
+                "{version} ({n} nodes)",
+                len(found),
+                version=found[0].kubelet_version,
+            ),
         )
         for by in mixed.values()
         for found in by.values()

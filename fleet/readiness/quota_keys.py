@@ -126,7 +126,7 @@ def _pending(subject: Subject, quota: Quota, key: str) -> Finding | None:
         QUESTION,
         Verdict.WARN if fresh else Verdict.FAIL,
         title,
-        f"{say('The key stands in spec.hard and not in status.used.')} {why}",
+        say("The key stands in spec.hard and not in status.used.") + f" {why}",
         (of_object(_name(quota), f"spec.hard[{key}]", quota.hard[key]),),
         say("Look at the conditions of the quota and at the controller manager."),
         source=_SOURCE,

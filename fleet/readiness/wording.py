@@ -21,12 +21,6 @@ MAX_VALUE = 240
 Noun = Literal["namespace", "quota", "key", "server", "workload"]
 
 
-def many(number: int, noun: str, plural: str = "") -> str:
-    """ "1 GPU node", "3 GPU nodes"."""
-    word = noun if number == 1 else plural or f"{noun}s"
-    return f"{number:,} {word}"
-
-
 def share(part: int, total: int, *, only: str, every: str, some: str) -> str:
     """The sentence that fits: on the only one there is, on all of them, or on some."""
     if total == 1:

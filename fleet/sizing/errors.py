@@ -20,4 +20,4 @@ def with_near(sentence: str, near: Sequence[str]) -> str:
     """The sentence, and the names that may have been meant."""
     if not near:
         return sentence
-    return f"{sentence} {say('Did you mean {names}?', names=', '.join(near))}"
+    return sentence + " " + say("Did you mean {names}?", names=", ".join(near))

@@ -23,7 +23,7 @@ def model_of(workload: Workload) -> Model:
     if found is None:
         unknown = say("The catalogue has no model {name!r}.", name=workload.model[:_SHOWN])
         hinted = with_near(unknown, nearest_models(workload.model))
-        raise SizingError("model", f"{hinted} {say('Or give its shape by hand.')}")
+        raise SizingError("model", hinted + " " + say("Or give its shape by hand."))
     if found.hidden_size is None or not found.num_layers:
         raise SizingError(
             "model",

@@ -174,6 +174,23 @@ def test_no_sentence_is_said_without_say(module: str) -> None:
     assert unsaid((ROOT / module).read_text(), module) == []
 
 
+def hidden(source: str) -> list[int]:
+    """Lines with a ``say`` inside an f-string: what collects the sentences does not look there."""
+    return [
+        call.lineno
+        for text in ast.walk(ast.parse(source))
+        if isinstance(text, ast.JoinedStr)
+        for call in ast.walk(text)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SAYS
+    ]
+
+
+def test_every_sentence_can_be_collected() -> None:
+    sources = {path: path.read_text() for path in (ROOT / "fleet").rglob("*.py")}
+    assert {path: lines for path, text in sources.items() if (lines := hidden(text))} == {}
+    assert hidden("f'{say(\"One.\")} {two}'") == [1]
+
+
 def test_the_lists_name_what_exists() -> None:
     for module in KEPT_MODULES:
         assert unsaid((ROOT / module).read_text()), module
