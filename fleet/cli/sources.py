@@ -100,7 +100,8 @@ def _bytes(path: str, limit: int) -> bytes:
         with Path(path).open("rb") as stream:
             return stream.read(limit + 1)
     except OSError as error:
-        raise BadInput(f"{_shown(path)}: {error.strerror or say('cannot be read')}") from error
+        why = error.strerror or say("cannot be read")
+        raise BadInput(f"{_shown(path)}: {why}") from error
     except ValueError as error:  # a null byte in the name
         raise BadInput(f"{_shown(path)}: {error}") from error
 

@@ -187,7 +187,8 @@ def _other_card(node: NodeCapacity) -> str:
         return f"{place_name(node)}: {', '.join(names)}"
     if node.unknown_cards:
         return say("{node}: {n} GPUs, model unknown", node=place_name(node), n=node.unknown_cards)
-    return f"{place_name(node)}: {short('; '.join(node.unusable)) or say('no whole GPU')}"
+    why = short("; ".join(node.unusable)) or say("no whole GPU")
+    return f"{place_name(node)}: {why}"
 
 
 def count_free(funnel: Funnel, room: Room) -> None:

@@ -174,7 +174,7 @@ def _dead(subject: Subject, quota: Quota, key: str, kind: Key) -> Finding:
             of_object(_name(quota), f"status.used[{key}]", quota.used.get(key, say("no entry"))),
         ),
         say("Write the key with its prefix:"),
-        f"spec:\n  hard:\n    {yaml_text(say('requests.') + resource)}: {yaml_text(hard)}\n",
+        f"spec:\n  hard:\n    {yaml_text('requests.' + resource)}: {yaml_text(hard)}\n",
         source=_SOURCE,
     )
 
