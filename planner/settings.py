@@ -104,6 +104,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "planner.frame.middleware.HtmxVaryMiddleware",
+    "planner.frame.middleware.NoStoreMiddleware",
 ]
 
 ROOT_URLCONF = "planner.urls"
