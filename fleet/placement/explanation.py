@@ -9,7 +9,7 @@ from fleet.placement.answer import in_order
 from fleet.placement.constructive import place
 from fleet.placement.funnel import cards, count_free, static_funnel, taint_of
 from fleet.placement.instance import Instance, Replica
-from fleet.placement.phrases import domain_name, gpus_text, nodes_text, place_name
+from fleet.placement.phrases import domain_name, gpus_text, place_name
 from fleet.placement.problem import Demand
 from fleet.placement.result import PartlyPlaced, ReasonCode, Unplaced
 from fleet.placement.room import Room
@@ -113,43 +113,56 @@ class _Case:
         if code is ReasonCode.NO_CARD:
             return self._no_card()
         step, first = funnel.steps[-1], funnel.before[0]
-        nodes = nodes_text(step.nodes_before)
+        nodes = step.nodes_before
         nearest = say("Closest: {example}.", example=step.example) if step.example else ""
         if code is ReasonCode.CONSTRAINT:
-            text = say(
-                "{nodes} would do, none is left after “{step}”.", nodes=nodes, step=step.label
+            text = say_many(
+                "{n} node would do, none is left after “{step}”.",
+                "{n} nodes would do, none is left after “{step}”.",
+                nodes,
+                step=step.label,
             )
             return text, nearest
         if code is ReasonCode.TAINT:
             where, taint = place_name(funnel.node(first)), taint_of(funnel, first)
             return (
-                say("{nodes} would do, but for taints that are not tolerated.", nodes=nodes),
+                say_many(
+                    "{n} node would do, but for taints that are not tolerated.",
+                    "{n} nodes would do, but for taints that are not tolerated.",
+                    nodes,
+                ),
                 say("Closest: {node} with {taint}.", node=where, taint=taint),
             )
         if code is ReasonCode.NOT_SCHEDULABLE:
-            return say("{nodes} would do, none takes pods now.", nodes=nodes), nearest
-        return (
-            say(
-                "{nodes} would do, none says which {domain} it is in.",
-                nodes=nodes,
-                domain=domain_name(self.demand),
-            ),
-            nearest,
+            text = say_many(
+                "{n} node would do, none takes pods now.",
+                "{n} nodes would do, none takes pods now.",
+                nodes,
+            )
+            return text, nearest
+        text = say_many(
+            "{n} node would do, none says which {domain} it is in.",
+            "{n} nodes would do, none says which {domain} it is in.",
+            nodes,
+            domain=domain_name(self.demand),
         )
+        return text, nearest
 
     def _no_card(self) -> tuple[str, str]:
         unknown = [n for n in self.instance.nodes if n.unknown_cards]
         nearest = ""
         if unknown:
-            nearest = say(
-                "{gpus} of unknown model on {nodes} cannot be proved to fit.",
+            nearest = say_many(
+                "{gpus} of unknown model on {n} node cannot be proved to fit.",
+                "{gpus} of unknown model on {n} nodes cannot be proved to fit.",
+                len(unknown),
                 gpus=gpus_text(sum(n.unknown_cards for n in unknown)),
-                nodes=nodes_text(len(unknown)),
             )
-        sentence = say(
-            "No GPU node has {cards}; {nodes} looked at.",
+        sentence = say_many(
+            "No GPU node has {cards}; {n} node looked at.",
+            "No GPU node has {cards}; {n} nodes looked at.",
+            len(self.instance.nodes),
             cards=cards(self.demand.shapes),
-            nodes=nodes_text(len(self.instance.nodes)),
         )
         return sentence, nearest
 

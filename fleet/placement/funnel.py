@@ -121,7 +121,7 @@ def static_funnel(instance: Instance, demand: Demand) -> Funnel:
         say("takes pods"),
         ReasonCode.NOT_SCHEDULABLE,
         lambda p: funnel.node(p).schedulable,
-        lambda p: f"{place_name(funnel.node(p))}: {short(funnel.node(p).reason) or say('unknown')}",
+        lambda p: _state_example(funnel.node(p)),
     )
     if demand.domain not in ("any", "node"):
         name = domain_name(demand)
@@ -155,6 +155,11 @@ def _label_example(demand: Demand, node: NodeCapacity) -> str:
                 value=short(seen),
             )
     return place_name(node)
+
+
+def _state_example(node: NodeCapacity) -> str:
+    reason = short(node.reason) or say("unknown")
+    return f"{place_name(node)}: {reason}"
 
 
 def _has_card(funnel: Funnel) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fleet.placement.phrases import gpus_text, nodes_text
+from fleet.placement.phrases import gpus_text
 from fleet.placement.problem import NodeCapacity
 from fleet.placement.result import SearchNote
 from fleet.words import say, say_many
@@ -21,10 +21,12 @@ def problem_notes(
     unknown = [node for node in nodes if node.unknown_cards]
     if unknown:
         notes.append(
-            say(
-                "Unknown model: {gpus} on {nodes}. They cannot be proved to fit and are not used.",
+            say_many(
+                "Unknown model: {gpus} on {n} node. They cannot be proved to fit and are not used.",
+                "Unknown model: {gpus} on {n} nodes. They cannot be proved to fit and are not "
+                "used.",
+                len(unknown),
                 gpus=gpus_text(sum(n.unknown_cards for n in unknown)),
-                nodes=nodes_text(len(unknown)),
             )
         )
     unusable = sum(bool(node.unusable) for node in nodes)

@@ -29,11 +29,6 @@ def gpus_text(number: int) -> str:
     return say_many("{n} GPU", "{n} GPUs", number)
 
 
-def nodes_text(number: int) -> str:
-    """ "1 node", "3 nodes"."""
-    return say_many("{n} node", "{n} nodes", number)
-
-
 def domain_name(demand: Demand) -> str:
     """The topology domain as a person says it."""
     return {

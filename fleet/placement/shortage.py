@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fleet.placement.funnel import Funnel, Pair
 from fleet.placement.instance import is_merged
-from fleet.placement.phrases import cores, nodes_text, place_name
+from fleet.placement.phrases import cores, place_name
 from fleet.placement.result import ReasonCode
 from fleet.placement.room import Room
 from fleet.units import gib_text
-from fleet.words import say
+from fleet.words import say, say_many
 
 
 def short_of(funnel: Funnel, room: Room) -> tuple[str, str]:
@@ -34,15 +34,18 @@ def short_of(funnel: Funnel, room: Room) -> tuple[str, str]:
     best = min(funnel.before, key=lambda p: (need(p) - have(p), p.node, p.slot, p.shape))
     values = {
         "node": place_name(funnel.node(best)),
-        "nodes": nodes_text(len({pair.node for pair in funnel.before})),
         "replica_or_pod": say("replica") if merged else say("pod"),
     }
+    nodes = len({pair.node for pair in funnel.before})
     if code is ReasonCode.GPUS:
         places = sorted({(p.node, p.slot) for p in funnel.before})
         return (
-            say(
+            say_many(
                 "No node has {wanted} free for one {replica_or_pod}; in all {free} such are free "
-                "on {nodes}.",
+                "on {n} node.",
+                "No node has {wanted} free for one {replica_or_pod}; in all {free} such are free "
+                "on {n} nodes.",
+                nodes,
                 wanted=_wanted(funnel, merged=merged),
                 free=sum(room.units[node][slot] for node, slot in places),
                 **values,
@@ -57,9 +60,12 @@ def short_of(funnel: Funnel, room: Room) -> tuple[str, str]:
         )
     if code is ReasonCode.CPU:
         return (
-            say(
-                "{nodes} with the GPUs free, but none with {need} cores free for one "
+            say_many(
+                "{n} node with the GPUs free, but none with {need} cores free for one "
                 "{replica_or_pod}.",
+                "{n} nodes with the GPUs free, but none with {need} cores free for one "
+                "{replica_or_pod}.",
+                nodes,
                 need=cores(need(best)),
                 **values,
             ),
@@ -67,18 +73,24 @@ def short_of(funnel: Funnel, room: Room) -> tuple[str, str]:
         )
     if code is ReasonCode.MEMORY:
         return (
-            say(
-                "{nodes} with the GPUs free, but none with {need} of memory free for one "
+            say_many(
+                "{n} node with the GPUs free, but none with {need} of memory free for one "
                 "{replica_or_pod}.",
+                "{n} nodes with the GPUs free, but none with {need} of memory free for one "
+                "{replica_or_pod}.",
+                nodes,
                 need=gib_text(need(best)),
                 **values,
             ),
             say("Closest: {node} with {have} of memory free.", have=gib_text(have(best)), **values),
         )
     return (
-        say(
-            "{nodes} with the GPUs free, but none with {need} pod places free for one "
+        say_many(
+            "{n} node with the GPUs free, but none with {need} pod places free for one "
             "{replica_or_pod}.",
+            "{n} nodes with the GPUs free, but none with {need} pod places free for one "
+            "{replica_or_pod}.",
+            nodes,
             need=need(best),
             **values,
         ),
