@@ -82,7 +82,9 @@ def _show(name: str, findings: tuple[Finding, ...], verbose: bool) -> None:
     order = list(dict.fromkeys(finding.question for finding in findings))
     for question in order:
         title = say(
-            "{question} (question {number} of 5)", question=question_title(question), number=question
+            "{question} (question {number} of 5)",
+            question=question_title(question),
+            number=question,
         )
         write("\n" + coloured(title, "bold") + "\n")
         own = [finding for finding in findings if finding.question == question]
