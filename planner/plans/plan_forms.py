@@ -7,17 +7,20 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from planner.accounts.models import Team
+from planner.frame.choice_fields import RowChoices
 from planner.inventory.models import Cluster
 from planner.plans.models import Plan, Workload
 from planner.plans.plan_services import MAX_WORKLOADS_OF_PLAN
 
 
-class _WorkloadsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # not generic at run time
+class _WorkloadChoices(RowChoices):
     def label_from_instance(self, obj: Any) -> str:
-        return f"{obj.name} · {obj.get_kind_display()} · {obj.spec.get('replicas', 1)} ×"
+        count = obj.spec.get("replicas", 1)
+        replicas = ngettext("%(n)d replica", "%(n)d replicas", count) % {"n": count}
+        return f"{obj.name} · {obj.get_kind_display()} · {replicas}"
 
 
 class PlanForm(forms.Form):
@@ -28,12 +31,12 @@ class PlanForm(forms.Form):
     description = forms.CharField(
         label=gettext_lazy("What it is for"), max_length=300, required=False
     )
-    workloads = _WorkloadsField(
+    workloads = _WorkloadChoices(
         label=gettext_lazy("Workloads"),
         queryset=Workload.objects.none(),
         widget=forms.CheckboxSelectMultiple,
     )
-    clusters = forms.ModelMultipleChoiceField(
+    clusters = RowChoices(
         label=gettext_lazy("Clusters"),
         queryset=Cluster.objects.none(),
         widget=forms.CheckboxSelectMultiple,

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from fleet.catalogue.accelerators import accelerator
 from fleet.catalogue.prices import OwnedHardware
 from planner.accounts.models import Team
+from planner.frame.choice_fields import RowChoice
 from planner.inventory.models import Cluster
 from planner.plans.models import PriceEntry
 from planner.plans.price_books import from_inputs
@@ -39,7 +40,7 @@ class _AboutForm(forms.Form):
     """What a typed-in price and owned hardware share."""
 
     version = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=0)
-    cluster = forms.ModelChoiceField(
+    cluster = RowChoice(
         label=gettext_lazy("Cluster"),
         queryset=Cluster.objects.none(),
         required=False,

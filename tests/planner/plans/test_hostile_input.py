@@ -37,6 +37,7 @@ CORPUS = [
     "-Infinity",
     "٣",
     "１２",
+    "9" * 20,  # a key that no 64 bits hold
     "9" * 400,
     "x" * 20_000,
     "\u202eevil",
@@ -105,6 +106,60 @@ def test_no_field_of_the_other_forms_answers_500(
         for name in _some(data, text):
             response = client.post(address, data | {name: safe})
             assert response.status_code in (200, 302, 422), (address, name)
+
+
+@pytest.mark.parametrize("key", ["99999999999999999999", "-99999999999999999999", str(2**63)])
+@pytest.mark.parametrize("name", ["workloads", "clusters"])
+def test_a_key_beyond_64_bits_names_no_row(
+    name: str, key: str, plan: Plan, pia: User, client_for: ClientFor
+) -> None:
+    chosen = list(plan.workloads.values_list("pk", flat=True))
+    data: dict[str, Any] = {"name": "p", "workloads": chosen, "budget_s": "1", "seed": "0"}
+    for address in (
+        reverse("plans:plan-create"),
+        reverse("plans:plan-edit", args=[plan.pk]),
+    ):
+        response = client_for(pia).post(address, data | {name: key})
+
+        assert response.status_code == 422
+        assert list(response.context["form"].errors) == [name]
+
+
+def test_a_price_for_a_cluster_beyond_64_bits_is_refused(pia: User, client_for: ClientFor) -> None:
+    data = PRICE | {"cluster": "99999999999999999999"}
+    response = client_for(pia).post(reverse("plans:price-create", args=["price"]), data)
+
+    assert response.status_code == 422
+    assert list(response.context["form"].errors) == ["cluster"]
+
+
+def test_addresses_with_keys_beyond_64_bits_are_not_found(pia: User, client_for: ClientFor) -> None:
+    client = client_for(pia)
+    for name in (
+        *(f"plans:plan-{act}" for act in ("detail", "edit", "clone", "delete", "csv", "json")),
+        *(f"plans:workload-{act}" for act in ("detail", "edit", "clone", "delete", "export")),
+        "plans:price-edit",
+        "plans:price-delete",
+        "jobs:progress",
+    ):
+        assert client.get(reverse(name, args=[10**20])).status_code == 404, name
+
+
+def test_a_page_of_another_app_takes_any_number(
+    fleet: list[Cluster], ada: User, client_for: ClientFor
+) -> None:
+    client = client_for(ada)
+    huge = "99999999999999999999"
+    for address in (
+        reverse("inventory:node-list"),
+        reverse("inventory:cluster-list"),
+        reverse("inventory:snapshot-detail", args=[fleet[0].uuid, 10**20]),
+        reverse("accounts:audit-list"),
+    ):
+        query = dict.fromkeys(("page", "free", "cluster", "sort", "q"), huge)
+        assert client.get(address, query).status_code in (200, 404), address
+    response = client.post(reverse("accounts:team-switch"), {"team": huge})
+    assert response.status_code in (302, 400, 404)
 
 
 @pytest.mark.parametrize("text", CORPUS)
