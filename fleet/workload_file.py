@@ -17,16 +17,18 @@ from msgspec import Meta
 
 from fleet.refusals import Refusal
 from fleet.words import say
-from fleet.workloads import KINDS, Workload
+from fleet.workloads import Workload
 
 MAX_BYTES = 2**20
 MAX_WORKLOADS = 200
 MAX_DEPTH = 12
+MAX_DIGITS = 40
 
 _SCALARS: tuple[tuple[re.Pattern[str], Callable[[str], object]], ...] = (
     (re.compile(r"|~|null"), lambda _: None),
     (re.compile(r"true|false"), lambda text: text == "true"),
-    (re.compile(r"[+-]?[0-9]{1,18}"), int),
+    # Also what is far too great for any field: it is a number, and refused as one.
+    (re.compile(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}"), int),
     (re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})([eE][+-]?[0-9]{1,2})?"), float),
 )
 """Plain scalars as JSON knows them; all else is text, so that ``yes`` or ``12:30`` stay words."""
@@ -77,7 +79,7 @@ def load(text: bytes) -> tuple[Workload, ...]:
     try:
         workloads = msgspec.convert(value, type=WorkloadFile).workloads
     except msgspec.ValidationError as error:
-        _refuse(error, lines)
+        _refuse(error, value, lines)
     first: dict[str, int] = {}
     for index, workload in enumerate(workloads):
         if workload.name in first:
@@ -104,12 +106,9 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _refuse(error: msgspec.ValidationError, lines: dict[str, int]) -> NoReturn:
-    refusal = Refusal.of(error)
-    reason = refusal.sentence
-    if refusal.path.endswith(".kind"):
-        reason = say("expected one of {kinds}", kinds=", ".join(KINDS))
-    raise WorkloadFileError(_place(refusal.path, lines), reason) from None
+def _refuse(error: msgspec.ValidationError, value: object, lines: dict[str, int]) -> NoReturn:
+    refusal = Refusal.of(error, WorkloadFile, value)
+    raise WorkloadFileError(_place(refusal.path, lines), refusal.sentence) from None
 
 
 def _place(path: str, lines: dict[str, int]) -> str:
@@ -139,7 +138,9 @@ def _json(text: str) -> object:
     if not text.lstrip().startswith("{"):
         return _NOT_JSON
     try:
-        return json.loads(text, object_pairs_hook=_pairs, parse_constant=_no_constant)
+        return json.loads(
+            text, object_pairs_hook=_pairs, parse_int=_integer, parse_constant=_no_constant
+        )
     except json.JSONDecodeError:
         return _NOT_JSON
     except RecursionError:
@@ -155,6 +156,12 @@ def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
             "", say("the key {key!r} is given twice in one object", key=twice[:60])
         )
     return found
+
+
+def _integer(text: str) -> int:
+    if len(text) > MAX_DIGITS:  # Python refuses by itself to read one of thousands of digits
+        raise WorkloadFileError("", say("a number has more than {most} digits", most=MAX_DIGITS))
+    return int(text)
 
 
 def _no_constant(name: str) -> NoReturn:

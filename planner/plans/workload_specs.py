@@ -121,14 +121,11 @@ def to_value(spec: Mapping[str, Any]) -> Workload:
     try:
         value: Workload = msgspec.convert(dict(spec), type=Workload)
     except msgspec.ValidationError as error:
-        refusal = Refusal.of(error)
+        refusal = Refusal.of(error, Workload, spec)
         if refusal.missing_field is not None:
             raise SpecError(refusal.missing_field, _("This field is required.")) from error
-        if refusal.is_pattern:
-            message = _("Lower case letters, digits and hyphens, a letter or digit at both ends.")
-        else:
-            message = capfirst(refusal.sentence)
-        raise SpecError(re.sub(r"\[[^\]]*\]", "", refusal.path), message) from error
+        field = re.sub(r"\[[^\]]*\]", "", refusal.path)
+        raise SpecError(field, f"{capfirst(refusal.sentence)}.") from error
     return value
 
 

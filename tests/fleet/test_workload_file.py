@@ -68,7 +68,7 @@ def test_schema_in_docs_is_the_generated_one() -> None:
         (
             "workloads:\n- kind: llm\n  name: a\n  replicas: 0\n",
             "workloads[0].replicas, line 4",
-            ">= 1",
+            "expected a whole number from 1 to 10,000",
         ),
         (
             "workloads:\n- kind: llm\n  name: a\n  gpu: 1\n",
@@ -78,13 +78,13 @@ def test_schema_in_docs_is_the_generated_one() -> None:
         ("workloads:\n- name: a\n", "workloads[0], line 2", "missing: `kind`"),
         ("workloads:\n- kind: llm\n", "workloads[0], line 2", "missing: `name`"),
         ("workloads:\n- kind: video\n  name: a\n", "workloads[0].kind, line 2", "embedding, llm"),
-        ("workloads:\n- kind: llm\n  name: A_b\n", "workloads[0].name, line 3", "matching regex"),
+        ("workloads:\n- kind: llm\n  name: A_b\n", "workloads[0].name, line 3", "lower-case"),
         (
             "workloads:\n- kind: llm\n  name: a\n  constraints:\n    topology: moon\n",
             "workloads[0].constraints.topology, line 5",
-            "invalid",
+            "expected one of any, node, nvlink, rack, zone",
         ),
-        ("workloads: []\n", "workloads, line 1", "length >= 1"),
+        ("workloads: []\n", "workloads, line 1", "a list with 1 to 200 entries"),
         ("workload: []\n", "", "the key `workloads`, found workload"),
         ("workloads:\n- {kind: llm, name: a}\nname: x\n", "line 1", "no field `name`"),
         ("- kind: llm\n", "line 1", "a mapping"),
@@ -93,6 +93,7 @@ def test_schema_in_docs_is_the_generated_one() -> None:
         ('{"workloads": [{"kind": "llm", "name": "a", "name": "b"}]}', "", "given twice"),
         ("workloads:\n- kind: llm\n  kind: llm\n", "line 3", "given twice"),
         ('{"workloads": NaN}', "", "NaN"),
+        ('{"workloads": %s}' % ("9" * 5_000), "", "more than 40 digits"),
         ("workloads: !!python/object:os.system x\n", "line 1", "tags"),
         ("a: 1\n---\nb: 2\n", "line 2", "more than one document"),
     ],
@@ -101,6 +102,28 @@ def test_refusal_names_the_place(text: str, place: str, words: str) -> None:
     error = refusal(text)
     assert error.place == place
     assert words in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "workloads:\n- kind: llm\n  name: a\n  concurrency: 99999999999999999999\n",
+        '{"workloads": [{"kind": "llm", "name": "a", "concurrency": 99999999999999999999}]}',
+    ],
+)
+def test_a_number_far_too_great_is_refused_as_a_number(text: str) -> None:
+    assert refusal(text).message == "expected a whole number from 1 to 100,000"
+
+
+def test_no_refusal_speaks_of_types_of_the_program() -> None:
+    for value in ("{}", "3", "[]", "x", "null"):
+        for field in ("name", "replicas", "kind", "shape", "constraints", "preemptible"):
+            entry = {"kind": "llm", "name": "a"} | {field: yaml.safe_load(value)}
+            with contextlib.suppress(WorkloadFileError):
+                load(json.dumps({"workloads": [entry]}).encode())
+                continue
+            message = refusal(json.dumps({"workloads": [entry]})).message
+            assert not re.search(r"`(int|str|array|object|float|bool)|regex", message), message
 
 
 def test_name_used_twice_is_refused_with_both_places() -> None:
@@ -120,7 +143,7 @@ def test_file_above_the_limit_is_refused() -> None:
 
 def test_more_workloads_than_allowed_are_refused() -> None:
     lines = "".join(f"- {{kind: llm, name: w{i}}}\n" for i in range(MAX_WORKLOADS + 1))
-    assert "length <= 200" in refusal("workloads:\n" + lines).message
+    assert "a list with 1 to 200 entries" in refusal("workloads:\n" + lines).message
 
 
 @pytest.mark.parametrize("text", ["[" * 50_000, '{"a":' * 50_000, "a:\n" + " [" * 50_000])
