@@ -82,6 +82,8 @@ class DeviceGroup:
     cuts_possible: int = 0  # cuts of boards published through DRA, whether or not they exist yet
     model_certain: bool = True  # False: one label stands for a node that may hold several models
     details: dict[str, str] = field(default_factory=dict)  # of sharing systems: "hami_mode" …
+    model_label: str = ""  # the words of the node for its model, known to the catalogue or not
+    unreadable: tuple[str, ...] = ()  # resources whose count is no number: nothing is counted
 
     def units_of(self, kind: UnitKind) -> Iterator[Units]:
         return (u for u in self.units if u.kind == kind)

@@ -71,6 +71,7 @@ def _group(node: Node, group: DeviceGroup) -> Report:
         "vendor": group.vendor,
         "model": group.model,
         "model_source": group.model_source,
+        "model_label": group.model_label,
         "model_certain": group.model_certain,
         "physical_gpus": group.physical,
         "physical_source": group.physical_source,
@@ -101,6 +102,8 @@ def _group(node: Node, group: DeviceGroup) -> Report:
     if group.memory_gib is not None:
         key = "physical_memory_gib" if group.vendor == "amd" else "memory_gib_per_gpu"
         found[key] = group.memory_gib
+    if group.unreadable:
+        found["unreadable"] = list(group.unreadable)
     if group.notes:
         found["notes"] = list(group.notes)
     return found | _cuts(group) | _details(group)

@@ -38,6 +38,7 @@ def totals(inventory: Inventory) -> dict[str, Any]:
         "nodes": len(inventory.nodes),
         "real_nodes": len(real),
         "gpu_nodes": sum(node.is_gpu_node for node in real),
+        "uncounted_nodes": sum(any(g.physical is None for g in node.groups) for node in real),
         "physical_gpus": sum(group.physical or 0 for _, group in pairs),
         "unhealthy_gpus": sum(group.unhealthy or 0 for _, group in pairs),
         "free_whole_gpus": sum(whole_free(node, group) for node, group in pairs),
@@ -118,6 +119,22 @@ def _units(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, int]:
         "partitions": total((UnitKind.PARTITION,), "capacity") + dra_parts,
         "free_gib": total((UnitKind.MEMORY,), "free"),
     }
+
+
+def free_units(inventory: Inventory) -> dict[UnitKind, int]:
+    """Units that can still be had, by kind, for what is not a whole board; in that order.
+
+    Kinds that no node offers are left out, and so are memory and core units: no devices.
+    """
+    found: Counter[UnitKind] = Counter()
+    for node in inventory.nodes:
+        if node.is_virtual or node.is_simulated:
+            continue
+        for group in node.groups:
+            for unit in _once(group):
+                if unit.kind in DEVICE_KINDS - {UnitKind.WHOLE} and unit.allocatable:
+                    found[unit.kind] += node.free(unit)
+    return {kind: found[kind] for kind in UnitKind if kind in found}
 
 
 def _once(group: DeviceGroup) -> list[Units]:

@@ -58,7 +58,7 @@ class GangFit:
 class SummaryRow:
     """Boards of one model, one cluster or the whole fleet."""
 
-    name: str  # model, cluster, or "" for the totals; "unknown" for boards without a model
+    name: str  # model, cluster, or "" for the totals; "unknown" for a model that we do not know
     vendor: str
     physical: int
     schedulable: int
@@ -72,6 +72,7 @@ class SummaryRow:
     stranded_causes: dict[str, int]  # cause -> boards
     largest: GangFit
     is_estimated: bool = False  # some node's boards are derived, not read
+    label: str = ""  # of an unknown model: what the nodes call it
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class _Sum:
 
 def summarise(inventories: Mapping[str, Inventory]) -> FleetSummary:
     """Sum up clusters by name. Rows are ordered by number of boards, then name."""
-    models: dict[str, _Sum] = defaultdict(_Sum)
+    models: dict[tuple[str, str], _Sum] = defaultdict(_Sum)
     clusters: dict[str, _Sum] = {name: _Sum() for name in inventories}
     total = _Sum()
     for cluster, inventory in inventories.items():
@@ -106,13 +107,14 @@ def summarise(inventories: Mapping[str, Inventory]) -> FleetSummary:
             if node.is_virtual or node.is_simulated:
                 continue
             for group, states, cause in _groups(node):
-                model = models[group.model or "unknown"]
+                label = "" if group.model else group.model_label
+                model = models[group.model or "unknown", label]
                 model.vendor = model.vendor or group.vendor
                 for target in (model, clusters[cluster], total):
                     _count(target, cluster, node, group, states, cause)
-    rows = sorted((_row(n, s) for n, s in models.items()), key=lambda r: (-r.physical, r.name))
+    rows = (_row(name, found, label) for (name, label), found in models.items())
     return FleetSummary(
-        models=tuple(rows),
+        models=tuple(sorted(rows, key=lambda r: (-r.physical, r.name, r.label))),
         clusters=tuple(_row(name, found) for name, found in clusters.items()),
         totals=_row("", total),
     )
@@ -271,7 +273,7 @@ def _whole(node: Node, group: DeviceGroup, states: Counter[str]) -> int:
     return min(states["free"], sum(node.free(u) for u in group.units_of(UnitKind.WHOLE)))
 
 
-def _row(name: str, found: _Sum) -> SummaryRow:
+def _row(name: str, found: _Sum, label: str = "") -> SummaryRow:
     racks: Counter[tuple[str, tuple[str, ...]]] = Counter()
     clusters: Counter[str] = Counter()
     for (cluster, rack, _), boards in found.whole.items():
@@ -297,4 +299,5 @@ def _row(name: str, found: _Sum) -> SummaryRow:
             cluster=max(clusters.values(), default=0),
         ),
         is_estimated=found.is_estimated,
+        label=label,
     )

@@ -8,8 +8,11 @@ from fleet.cli.arguments import Options
 from fleet.cli.sources import inventories
 from fleet.cli.terminal import Column, paragraph, table, write, write_json, write_table_csv
 from fleet.csv_text import Cell
-from fleet.inventory import DeviceGroup, Inventory, Node, Units
-from fleet.inventory_report import as_report
+from fleet.inventory import DeviceGroup, Inventory, Node, UnitKind, Units
+from fleet.inventory_report import Report, as_report
+from fleet.inventory_totals import free_units
+from fleet.model_names import model_words
+from fleet.summary import summarise
 from fleet.units import gib_text
 from fleet.words import say, say_many
 
@@ -20,6 +23,7 @@ CSV_COLUMNS = (
     "instance_type",
     "vendor",
     "model",
+    "model_label",
     "physical_gpus",
     "physical_estimated",
     "memory_mib_per_gpu",
@@ -69,15 +73,12 @@ def _show(name: str, inventory: Inventory) -> None:
     write(
         paragraph(
             head
-            + say(
-                "{gpus} GPUs on {gpu_nodes} of {nodes} nodes, {requested} requested, "
-                "{free} free as whole GPUs. Kubernetes {version}.",
-                gpus=_count(totals.get("physical_gpus")),
-                gpu_nodes=totals.get("gpu_nodes", 0),
-                nodes=len(inventory.nodes),
-                requested=totals.get("requested", 0),
-                free=totals.get("free_whole_gpus", 0),
-                version=version,
+            + " ".join(
+                (
+                    _sizes(inventory, totals),
+                    _free(inventory, totals),
+                    say("Kubernetes {version}.", version=version),
+                )
             )
         )
     )
@@ -87,14 +88,11 @@ def _show(name: str, inventory: Inventory) -> None:
         rows.append(
             [
                 node.name,
-                group.model or say("unknown ({vendor})", vendor=group.vendor),
+                model_words(group.model, group.model_label, group.vendor),
                 memory,
                 _count(group.physical) + ("~" if group.physical_estimated else ""),
                 group.sharing,
-                units.resource if units is not None else say("none offered"),
-                str(units.allocatable) if units is not None else "0",
-                str(units.requested) if units is not None else "0",
-                str(node.free(units)) if units is not None else "0",
+                *_offered(node, group, units),
                 node.not_schedulable_reason or say("yes"),
             ]
         )
@@ -123,6 +121,74 @@ def _show(name: str, inventory: Inventory) -> None:
             write(paragraph(say("- and {n} more (see --json)", n=len(inventory.problems) - 10)))
 
 
+def _sizes(inventory: Inventory, totals: Report) -> str:
+    """How many boards there are and how many nodes hide theirs."""
+    hidden = totals["uncounted_nodes"]
+    places = {"gpu_nodes": totals["gpu_nodes"], "nodes": len(inventory.nodes)}
+    if hidden and hidden == totals["gpu_nodes"]:
+        return say("{gpu_nodes} of {nodes} nodes have GPUs, nobody says how many.", **places)
+    amounts = {"gpus": totals["physical_gpus"], "requested": totals["requested"]} | places
+    if not hidden:
+        return say("{gpus} GPUs on {gpu_nodes} of {nodes} nodes, {requested} requested.", **amounts)
+    return say_many(
+        "{gpus} GPUs on {gpu_nodes} of {nodes} nodes and {n} node uncounted, "
+        "{requested} requested.",
+        "{gpus} GPUs on {gpu_nodes} of {nodes} nodes and {n} nodes uncounted, "
+        "{requested} requested.",
+        hidden,
+        **amounts | {"gpu_nodes": totals["gpu_nodes"] - hidden},
+    )
+
+
+def _free(inventory: Inventory, totals: Report) -> str:
+    """Units free by kind, and the boards of which nobody holds a part."""
+    summary = summarise({"": inventory}).totals
+    if summary.uncounted_nodes and summary.uncounted_nodes == summary.gpu_nodes:
+        return say("Free: unknown.")
+    whole = totals["free_whole_gpus"]
+    parts = [say_many("{n} whole GPU", "{n} whole GPUs", whole)]
+    for kind, free in free_units(inventory).items():
+        parts.append(_units_words(kind, free))
+    *first, last = parts
+    units = say("{list} and {last}", list=", ".join(first), last=last) if first else last
+    sentence = say("Free: {units}.", units=units)
+    if summary.free != whole or summary.unknown:
+        sentence += " " + say_many(
+            "{n} GPU is held by nobody, not even in part.",
+            "{n} GPUs are held by nobody, not even in part.",
+            summary.free,
+        )
+        if summary.unknown:
+            sentence += " " + say_many(
+                "{n} GPU is partly used.", "{n} GPUs are partly used.", summary.unknown
+            )
+    return sentence
+
+
+def _units_words(kind: UnitKind, number: int) -> str:
+    if kind is UnitKind.MIG:
+        return say_many("{n} MIG device", "{n} MIG devices", number)
+    if kind is UnitKind.SHARE:
+        return say_many("{n} share of a GPU", "{n} shares of GPUs", number)
+    if kind is UnitKind.PARTITION:
+        return say_many("{n} partition", "{n} partitions", number)
+    if kind is UnitKind.VGPU:
+        return say_many("{n} vGPU", "{n} vGPUs", number)
+    return say_many("{n} DRA device", "{n} DRA devices", number)
+
+
+def _offered(node: Node, group: DeviceGroup, units: Units | None) -> tuple[str, str, str, str]:
+    """Resource, units, requested and free of one row."""
+    if units is not None:
+        amounts = (units.allocatable, units.requested, node.free(units))
+        taken, held, left = map(str, amounts)
+        return units.resource, taken, held, left
+    if group.unreadable:
+        unknown = say("unknown")
+        return group.unreadable[0], unknown, unknown, unknown
+    return say("none offered"), "0", "0", "0"
+
+
 def _count(number: int | None) -> str:
     return say("unknown") if number is None else str(number)
 
@@ -139,6 +205,7 @@ def _csv_rows(found: Mapping[str, Inventory]) -> list[dict[str, Cell]]:
                     "instance_type": node.instance_type,
                     "vendor": group.vendor,
                     "model": group.model,
+                    "model_label": group.model_label,
                     "physical_gpus": group.physical,
                     "physical_estimated": group.physical_estimated,
                     "memory_mib_per_gpu": group.memory_mib,

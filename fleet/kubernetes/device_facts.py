@@ -27,6 +27,7 @@ class NodeFacts:
     instance_type: InstanceType | None
     dra: tuple[DraDevices, ...] = ()
     used: frozenset[str] = frozenset()
+    unreadable: tuple[str, ...] = ()  # resources whose amounts are no counts
 
     def number(self, label: str) -> int | None:
         """A label's value as a count; None when absent or not a plain number."""
@@ -46,6 +47,26 @@ class NodeFacts:
             allocatable = self.allocatable.get(resource, 0)
             found.append(_units(self, resource, kind, allocatable))
         return tuple(found)
+
+    def unreadable_of(self, vendor: str) -> tuple[str, ...]:
+        """Device resources of a vendor that are offered in a number that cannot be read."""
+        names = {name: device_name(name) for name in self.unreadable}
+        return tuple(
+            name
+            for name, kind in names.items()
+            if kind is not None
+            and kind.is_gpu
+            and kind.vendor == vendor
+            and kind.kind in DEVICE_KINDS
+        )
+
+    def first_text(self, *labels: str) -> str:
+        """The value of the first of these labels that the node carries; "" for none."""
+        return next((self.labels[key] for key in labels if key in self.labels), "")
+
+    def dra_product(self, vendor: str) -> str:
+        """What the ResourceSlices of a vendor call its boards; "" where they do not say."""
+        return next((d.product for d in self.dra if d.vendor == vendor and d.product), "")
 
     def dra_units(self, vendor: str) -> tuple[Units, ...]:
         return tuple(d.units for d in self.dra if d.vendor == vendor and d.devices)

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from fleet.catalogue.accelerators import Accelerator, candidates, from_pci_id
+from fleet.device_names import device_name
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.device_facts import NodeFacts, decide_model
 from fleet.kubernetes.devices_nvidia import nvidia_group
@@ -24,7 +25,7 @@ def device_groups(facts: NodeFacts) -> tuple[DeviceGroup, ...]:
     """All GPUs of a node, one group per vendor; empty for a node that shows no GPU at all."""
     groups = (nvidia_group(facts), _amd(facts), _intel(facts), _unclassified(facts))
     found = (_with_idle_claims(group, facts) for group in groups if group is not None)
-    return tuple(_plausible(group) for group in found)
+    return tuple(_uncounted(_plausible(group), facts) for group in found)
 
 
 def _with_idle_claims(group: DeviceGroup, facts: NodeFacts) -> DeviceGroup:
@@ -43,6 +44,29 @@ def _plausible(group: DeviceGroup) -> DeviceGroup:
         group,
         physical=None,
         physical_source=f"{group.physical_source}: {group.physical:,} is more than a machine has",
+        unhealthy=None,
+        whole_free=None,
+    )
+
+
+def _uncounted(group: DeviceGroup, facts: NodeFacts) -> DeviceGroup:
+    """A group that is offered in a number that cannot be read: unknown, not 0.
+
+    Boards that can be counted stay counted where only their cuts cannot.
+    """
+    unreadable = facts.unreadable_of(group.vendor)
+    if not unreadable:
+        return group
+    units = tuple(unit for unit in group.units if unit.resource not in unreadable)
+    kept = replace(group, units=units, unreadable=unreadable)
+    kinds = {kind.kind for name in unreadable if (kind := device_name(name)) is not None}
+    if UnitKind.WHOLE not in kinds and any(unit.capacity for unit in units):
+        return kept
+    return replace(
+        kept,
+        physical=None,
+        physical_source=f"{', '.join(unreadable)[:300]}: the count cannot be read",
+        physical_estimated=False,
         unhealthy=None,
         whole_free=None,
     )
@@ -72,7 +96,7 @@ def _amd(facts: NodeFacts) -> DeviceGroup | None:
     only_amd = [(w, tuple(c for c in cards if c.vendor == "AMD")) for w, cards in sources]
     model = decide_model(only_amd, None)
     labelled = any(k.startswith(("amd.com/gpu.", "beta.amd.com/gpu.")) for k in facts.labels)
-    if not (units or dra or labelled or model.name):
+    if not (units or dra or labelled or model.name or facts.unreadable_of("amd")):
         return None
     mode = facts.labels.get("amd.com/compute-memory-partition", "").lower()
     card = model.cards[0] if len(model.cards) == 1 else None
@@ -115,6 +139,9 @@ def _amd(facts: NodeFacts) -> DeviceGroup | None:
         memory_gib=stated if stated is not None and not cut else catalogue,
         whole_free=sum(d.whole_free for d in dra) if dra and not cut else None,
         cuts_possible=sum(d.parts for d in dra),
+        model_label=facts.dra_product("amd")
+        or facts.first_text("amd.com/gpu.product-name", "beta.amd.com/gpu.product-name")
+        or next(iter(beta.get("product-name", {})), ""),
     )
 
 
@@ -159,7 +186,8 @@ def _intel(facts: NodeFacts) -> DeviceGroup | None:
     ids = {m[1]: v for k, v in facts.labels.items() if (m := _INTEL_DEVICE.fullmatch(k))}
     product = facts.labels.get("gpu.intel.com/product", "")
     dra = tuple(d for d in facts.dra if d.vendor == "intel" and d.devices)
-    if not (units or ids or product or dra or facts.number("gpu.intel.com/device.count")):
+    counted_label = facts.number("gpu.intel.com/device.count")
+    if not (units or ids or product or dra or counted_label or facts.unreadable_of("intel")):
         return None
     sources = [("label gpu.intel.com/product", candidates(product))] if product else []
     sources.extend((f"ResourceSlice of {d.driver}", candidates(d.product)) for d in dra)
@@ -171,8 +199,8 @@ def _intel(facts: NodeFacts) -> DeviceGroup | None:
     physical: int | None
     if dra:
         physical, source = sum(d.boards for d in dra), "ResourceSlices"
-    elif facts.number("gpu.intel.com/device.count"):
-        physical = facts.number("gpu.intel.com/device.count")
+    elif counted_label:
+        physical = counted_label
         source = "label gpu.intel.com/device.count"
     elif counted:
         physical, source = counted, "labels gpu.intel.com/device-id.*.count"
@@ -192,6 +220,7 @@ def _intel(facts: NodeFacts) -> DeviceGroup | None:
         replicas=None,
         units=(*units, *facts.dra_units("intel")),
         unhealthy=sum(u.capacity - u.allocatable for u in units),
+        model_label=facts.dra_product("intel") or product,
     )
 
 

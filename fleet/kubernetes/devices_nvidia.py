@@ -29,13 +29,16 @@ from fleet.kubernetes.sharing_labels import sharing_labels
 _PRODUCT = "nvidia.com/gpu.product"
 _MIG_PRODUCT = re.compile(r"nvidia\.com/mig-(.+)\.product")
 _NFD = re.compile(r"feature\.node\.kubernetes\.io/pci-(?:03[0-9]{2}[_-])?10de(?:[_-].*)?\.present")
-# Labels that people, clouds and tools set; the value may be a model, a vendor or anything.
-_NAMED = (
+_MODELS = (
     "eks.amazonaws.com/instance-gpu-name",
     "karpenter.azure.com/sku-gpu-name",
     "gpu.nvidia.com/model",
     "gpu.nvidia.com/class",
     "nebius.com/gpu-name",
+)
+# Labels that people, clouds and tools set; the value may be a model, a vendor or anything.
+_NAMED = (
+    *_MODELS,
     "k8s.amazonaws.com/accelerator",
     "kubernetes.azure.com/accelerator",
     "aliyun.accelerator/nvidia_name",
@@ -65,7 +68,7 @@ def nvidia_group(facts: NodeFacts) -> DeviceGroup | None:
     dra = tuple(d for d in facts.dra if d.vendor == "nvidia" and d.devices)
     model, vgpu = _model(facts, hami)
     evident = units or hami or dra or boards_listed or model.name or vgpu or _is_labelled(facts)
-    if not evident:
+    if not evident and not facts.unreadable_of("nvidia"):
         return None
     return _Group(facts, units, hami, model, vgpu, boards_listed).build()
 
@@ -118,6 +121,21 @@ def _model(facts: NodeFacts, hami: HamiNode | None) -> tuple[ModelGuess, str]:
         cards = _only_nvidia(candidates(facts.instance_type.gpu_model))
         sources.append((f"instance type {facts.instance_type.name}", cards))
     return decide_model(sources, memory), ""
+
+
+def _model_label(facts: NodeFacts, hami: HamiNode | None) -> str:
+    """What the node calls its model, from the sources that hold nothing but models."""
+    return (
+        facts.dra_product("nvidia")
+        or (hami.type if hami is not None else "")
+        or facts.first_text(
+            _PRODUCT,
+            *(key for key in facts.labels if _MIG_PRODUCT.fullmatch(key)),
+            "cloud.google.com/gke-accelerator",
+            "karpenter.k8s.aws/instance-gpu-name",
+            *_MODELS,
+        )
+    )
 
 
 def _labelled_memory(facts: NodeFacts) -> int | None:
@@ -184,6 +202,7 @@ class _Group:
             cuts_possible=sum(d.parts for d in self.dra),
             model_certain=self._is_certain(physical),
             details=self.details,
+            model_label=_model_label(self.facts, self.hami)[:253],
         )
 
     def _capacity(self, *kinds: UnitKind) -> int:

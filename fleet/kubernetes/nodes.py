@@ -86,18 +86,25 @@ def groups_of(
     """The device groups of a node; unreadable quantities go to ``problems``."""
     status = node.status or NodeStatus()
     labels = {key: value for key, value in (node.metadata.labels or {}).items() if value}
-    capacity = _counts(status.capacity, problems)
     offered = status.allocatable if status.allocatable is not None else status.capacity
+    capacity, allocatable = _counts(status.capacity, problems), _counts(offered, problems)
+    named = {**(status.capacity or {}), **(offered or {})}
     groups = device_groups(
         NodeFacts(
             labels=labels,
             notes=node.metadata.notes,
             capacity=capacity,
-            allocatable=_counts(offered, problems),
+            allocatable=allocatable,
             requested=use.devices,
             instance_type=instance_type(kind) if (kind := _first(labels, _TYPES)) else None,
             dra=dra,
             used=frozenset(use.used_boards),
+            unreadable=tuple(
+                name
+                for name in named
+                if (name in (status.capacity or {}) and name not in capacity)
+                or (name in (offered or {}) and name not in allocatable)
+            ),
         )
     )
     if use.shared_boards and groups:

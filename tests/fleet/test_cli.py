@@ -63,7 +63,46 @@ def test_inventory_opens_with_the_sentence() -> None:
     result = fleet("inventory", case("12"))
     assert result.returncode == 0, result.stderr
     first = result.stdout.decode().splitlines()[0]
-    assert first.startswith("56 GPUs on 8 of 8 nodes, 8 requested, 48 free as whole GPUs.")
+    assert first.startswith(
+        "56 GPUs on 7 of 8 nodes and 1 node uncounted, 8 requested. Free: 48 whole GPUs."
+    )
+
+
+def test_inventory_tells_free_cuts_beside_free_boards(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inventory", case("27")]) == 0
+    out = capsys.readouterr().out
+    assert "Free: 0 whole GPUs and 4 MIG devices." in out
+    assert "1 GPU is held by nobody, not even in part." in out
+
+
+@pytest.mark.parametrize("count", ["99999999999999999999999999", "-5", "NaN"])
+def test_a_count_that_nobody_can_read_is_unknown_and_not_zero(
+    count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = {"cpu": "8", "memory": "64Gi", "pods": "110", "nvidia.com/gpu": count}
+    labels = {"nvidia.com/gpu.product": "NVIDIA-GB999-SUPER"}
+    path = tmp_path / "node.json"
+    path.write_text(
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": "n1", "labels": labels},
+                "status": {"capacity": held, "allocatable": held},
+            }
+        )
+    )
+    assert main(["inventory", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "1 of 1 nodes have GPUs, nobody says how many." in out
+    assert "NVIDIA-GB999-SUPER (not in the catalogue)" in out
+    (row,) = [line for line in out.splitlines() if line.startswith("n1 ")]
+    assert " 0 " not in row
+    assert main(["inventory", "--json", str(path)]) == 0
+    found = json.loads(capsys.readouterr().out)["nodes"]["n1"]
+    assert found["physical_gpus"] is None
+    assert found["model_label"] == "NVIDIA-GB999-SUPER"
+    assert found["unreadable"] == ["nvidia.com/gpu"]
 
 
 def test_inventory_json_has_the_documented_shape(capsys: pytest.CaptureFixture[str]) -> None:

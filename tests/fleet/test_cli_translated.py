@@ -20,7 +20,7 @@ SMALL_WORDS = re.compile(r"[a-z]{2,} [a-z]{2,}")
 def test_inventory_is_told_in_the_readers_language(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inventory", H100]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("56 GPUS ON 8 OF 8 NODES, 8 REQUESTED, 48 FREE AS WHOLE GPUS.")
+    assert out.startswith("56 GPUS ON 7 OF 8 NODES AND 1 NODE UNCOUNTED, 8 REQUESTED.")
     assert not SMALL_WORDS.search(out)
 
 

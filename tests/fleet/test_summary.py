@@ -139,3 +139,14 @@ def test_an_empty_fleet_is_all_zero() -> None:
     found = summarise({})
     assert (found.models, found.clusters, found.totals.physical) == ((), (), 0)
     assert json.dumps(found.totals.largest.node) == "0"
+
+
+def test_models_that_the_catalogue_lacks_have_a_row_by_label() -> None:
+    labels = [{"nvidia.com/gpu.product": name} for name in ("NVIDIA-GB999", "NVIDIA-ZZ1", "")]
+    nodes = [node(f"n{i}", label, gpus=8) for i, label in enumerate(labels)]
+    rows = summarise({"one": cluster(*nodes)}).models
+    assert [(row.name, row.label) for row in rows] == [
+        ("unknown", ""),
+        ("unknown", "NVIDIA-GB999"),
+        ("unknown", "NVIDIA-ZZ1"),
+    ]
