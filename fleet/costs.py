@@ -58,7 +58,8 @@ class CostReport:
 
 @dataclass(frozen=True, slots=True)
 class IdleLine:
-    """Boards of one model in one cluster that nobody asks for, and what they cost."""
+    """Boards of one model on one kind of machine of a cluster that nobody asks for, and what
+    they cost."""
 
     cluster: str
     gpu_model: str | None
@@ -67,6 +68,7 @@ class IdleLine:
     per_hour: Money | None  # None: no price, or idle unknown
     price: Price | None
     note: str = ""
+    instance_type: str = ""  # "": unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ def idle_cost(
     prices: PriceBook,
     placement: Placement | None = None,
 ) -> IdleReport:
-    """What boards cost that nobody asks for, by cluster and GPU model.
+    """What boards cost that nobody asks for, by cluster, GPU model and kind of machine.
 
     Boards that are broken or not schedulable are paid as well and count as idle. With a
     ``placement`` what it places counts as asked for. A group whose use cannot be told in boards
@@ -160,7 +162,7 @@ def idle_cost(
         place = (a.cluster, a.node, a.gpu_model)
         share = unit_share(a.gpu_model, a.mig_profile) * a.gpus
         planned[place] = planned.get(place, Decimal(0)) + share
-    found: dict[tuple[str, str | None, Price | None, bool], _Idle] = {}
+    found: dict[_IdleKey, _Idle] = {}
     for cluster in sorted(inventories):
         for node in inventories[cluster].nodes:
             for group in node.groups:
@@ -170,16 +172,23 @@ def idle_cost(
                 used = boards_used(group)
                 extra = planned.pop((cluster, node.name, group.model or ""), Decimal(0))
                 is_known = used is not None and group.physical is not None
-                line = found.setdefault((cluster, group.model, price, is_known), _Idle())
+                key = (cluster, group.model, node.instance_type, price, is_known)
+                line = found.setdefault(key, _Idle())
                 line.physical += group.physical or 0
                 if used is not None and group.physical is not None:
                     line.idle += max(Decimal(0), group.physical - used - extra)
     lines = tuple(
         _idle_line(*key, line)
-        for key, line in sorted(found.items(), key=lambda pair: (pair[0][0], pair[0][1] or "~"))
+        for key, line in sorted(
+            found.items(), key=lambda pair: (pair[0][0], pair[0][1] or "~", pair[0][2])
+        )
     )
     amounts = [line.per_hour for line in lines if line.per_hour is not None]
     return IdleReport(lines, sums(amounts), sum(line.per_hour is None for line in lines))
+
+
+_IdleKey = tuple[str, str | None, str, Price | None, bool]
+"""Cluster, GPU model, instance type, price, and whether the idle boards can be told."""
 
 
 @dataclass(slots=True)
@@ -189,16 +198,27 @@ class _Idle:
 
 
 def _idle_line(
-    cluster: str, model: str | None, price: Price | None, is_known: bool, line: _Idle
+    cluster: str,
+    model: str | None,
+    instance_type: str,
+    price: Price | None,
+    is_known: bool,
+    line: _Idle,
 ) -> IdleLine:
-    if not is_known:
-        note = _idle_note(None, price)
-        return IdleLine(cluster, model, line.physical or None, None, None, price, note)
-    idle = line.idle.quantize(_STEP)
-    if price is None:
-        return IdleLine(cluster, model, line.physical, idle, None, None, _idle_note(idle, price))
-    amount = (price.per_gpu_hour * idle).rounded(6)
-    return IdleLine(cluster, model, line.physical, idle, amount, price)
+    idle = line.idle.quantize(_STEP) if is_known else None
+    amount = None
+    if price is not None and idle is not None:
+        amount = (price.per_gpu_hour * idle).rounded(6)
+    return IdleLine(
+        cluster,
+        model,
+        physical=line.physical if is_known else line.physical or None,
+        idle=idle,
+        per_hour=amount,
+        price=price,
+        note=_idle_note(idle, price),
+        instance_type=instance_type,
+    )
 
 
 def _price_note(price: Price | None) -> str:

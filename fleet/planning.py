@@ -49,7 +49,7 @@ REPORT_COLUMNS = (
     "reason",
     "currency",
 )
-"""Columns of the placement report; ``docs/placement.md`` says what each holds."""
+"""Columns of the placement report; ``docs/report-columns.md`` says what each holds."""
 
 
 class PlanError(ValueError):

@@ -5,6 +5,7 @@ A missing price is ``None`` ("no price"), never 0.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from fleet.catalogue.accelerators import accelerator
 from fleet.catalogue.instance_types import InstanceType, instance_type, instance_types, same_model
 from fleet.catalogue.mig_profiles import profile
 from fleet.units import Money
-from fleet.words import say
+from fleet.words import say, say_many
 
 _STEP = Decimal("0.000001")
 """Prices per GPU-hour are kept to a millionth, since a node price rarely divides evenly."""
@@ -41,6 +42,8 @@ class Price:
     basis: str  # "instance type p5.48xlarge, 98.32 USD / 8 GPUs", "GPU model", "owned hardware"
     source: str
     as_of: date | None
+    other_region: str = ""
+    """Region of the list price, where the machine is known to stand in another one."""
 
 
 class MatchBy(StrEnum):
@@ -139,12 +142,14 @@ class OwnedHardware:
         return Price(
             Money(self.per_installed_gpu_hour, self.currency),
             PriceKind.OWNED,
-            say(
-                "owned hardware: {price:,} {currency} for {gpus} GPUs over {years} years, {left} "
+            say_many(
+                "owned hardware: {price:,} {currency} for {n} GPU over {years} years, {left} "
                 "left, PUE {pue}, {per_kwh} {currency}/kWh",
+                "owned hardware: {price:,} {currency} for {n} GPUs over {years} years, {left} "
+                "left, PUE {pue}, {per_kwh} {currency}/kWh",
+                self.gpus,
                 price=self.node_price,
                 currency=self.currency,
-                gpus=self.gpus,
                 years=self.years,
                 left=f"{self.residual:.0%}",
                 pue=self.pue,
@@ -273,7 +278,8 @@ def instance_price(
     if spot and found.spot is None:
         basis = say("{basis}; spot node, no spot price known: on-demand price", basis=basis)
     per_gpu = (amount / found.gpu_count).quantize(_STEP)
-    return Price(Money(per_gpu, found.currency), kind, basis, found.source, found.as_of)
+    elsewhere = found.region if region and found.region not in ("", "any", region) else ""
+    return Price(Money(per_gpu, found.currency), kind, basis, found.source, found.as_of, elsewhere)
 
 
 def _instance_basis(found: InstanceType, amount: Decimal) -> str:
@@ -281,11 +287,22 @@ def _instance_basis(found: InstanceType, amount: Decimal) -> str:
         "name": found.name,
         "region": found.region,
         "amount": f"{amount} {found.currency}",
-        "gpus": f"{found.gpu_count.normalize():f}",
+        "gpus": f"{found.gpu_count.normalize():f}",  # a type may hold a share of a GPU
     }
+    count = math.ceil(found.gpu_count)
     if found.region in ("", "any"):
-        return say("instance type {name}, {amount} / {gpus} GPUs", **figures)
-    return say("instance type {name} in {region}, {amount} / {gpus} GPUs", **figures)
+        return say_many(
+            "instance type {name}, {amount} / {gpus} GPU",
+            "instance type {name}, {amount} / {gpus} GPUs",
+            count,
+            **figures,
+        )
+    return say_many(
+        "instance type {name} in {region}, {amount} / {gpus} GPU",
+        "instance type {name} in {region}, {amount} / {gpus} GPUs",
+        count,
+        **figures,
+    )
 
 
 def median_price(gpu_model: str) -> Price | None:

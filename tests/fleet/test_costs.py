@@ -131,6 +131,18 @@ def test_idle_is_what_nobody_asks_for_and_a_plan_takes_from_it() -> None:
     assert before.per_hour[0].amount - after.per_hour[0].amount == 40
 
 
+def test_idle_boards_are_told_apart_by_the_kind_of_machine() -> None:
+    nodes = [
+        gpu_node(name, group(H100), instance_type=kind)
+        for name, kind in (("n1", "big.8"), ("n2", "big.8"), ("n3", "small.8"))
+    ]
+    report = idle_cost({"a": inventory(*nodes)}, book(own(H100, "5")))
+    assert [(line.instance_type, line.idle) for line in report.lines] == [
+        ("big.8", 16),
+        ("small.8", 8),
+    ]
+
+
 def test_idle_without_a_price_or_a_count_is_unknown_not_zero() -> None:
     fleet = {
         "a": inventory(

@@ -52,6 +52,21 @@ def owned(model: str = H100, **more: object) -> OwnedHardware:
     return OwnedHardware(**values)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("region", "told"), [("ap-northeast-1", "us-east-1"), ("us-east-1", ""), ("", "")]
+)
+def test_a_list_price_of_another_region_says_which(region: str, told: str) -> None:
+    price = default_book().price_for("g4dn.xlarge", "T4", region)
+    assert price is not None
+    assert price.other_region == told
+
+
+def test_a_machine_with_one_gpu_is_priced_in_the_singular() -> None:
+    price = default_book().price_for("g4dn.xlarge", "T4", "us-east-1")
+    assert price is not None
+    assert price.basis.endswith(" / 1 GPU")
+
+
 def test_list_price_of_a_node_is_divided_by_its_gpus() -> None:
     price = default_book().price_for("p5.48xlarge", H100)
     assert price is not None
