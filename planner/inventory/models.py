@@ -15,6 +15,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from fleet import inventory as fleet_inventory
+from fleet.model_names import model_words
 from planner.accounts.models import Team, User
 
 
@@ -69,6 +70,11 @@ class Cluster(models.Model):
     def is_live(self) -> bool:
         return self.source in self.LIVE
 
+    @property
+    def is_synthetic(self) -> bool:
+        """Made up for trying things out: no such machine exists."""
+        return self.source == self.Source.DEMO
+
 
 class ClusterCredential(models.Model):
     """The sealed access of one cluster, in a table that no page and no export reads."""
@@ -116,6 +122,9 @@ class Snapshot(models.Model):
     requested_gpus = models.PositiveIntegerField(null=True)
     free_gpus = models.PositiveIntegerField(null=True)
     stranded_gpus = models.PositiveIntegerField(null=True)
+    partly_used_gpus = models.PositiveIntegerField(null=True)  # neither free nor requested
+    uncounted_nodes = models.PositiveIntegerField(default=0)  # GPU nodes that hide their number
+    problem_count = models.PositiveIntegerField(default=0)
     flagged = models.CharField(max_length=300, blank=True)  # "shrunk by more than half"
     files = models.JSONField(default=list)  # names of the files it was read from
     topology_keys = models.JSONField(default=list)  # [level, label key], coarse to fine
@@ -155,6 +164,7 @@ class NodeRow(models.Model):
     zone = models.CharField(max_length=253, blank=True)
     vendor = models.CharField(max_length=40, blank=True)
     gpu_model = models.CharField(max_length=253, blank=True)  # "" unknown or no GPU
+    gpu_label = models.CharField(max_length=253, blank=True)  # a model that no catalogue knows
     sharing = models.CharField(max_length=60, blank=True)
     is_gpu_node = models.BooleanField(default=False)
     schedulable = models.BooleanField(default=False)
@@ -184,6 +194,12 @@ class NodeRow(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def model_words(self) -> str:
+        """The model for people, "" when the node names none."""
+        unlisted = model_words(None, self.gpu_label, "") if self.gpu_label else ""
+        return " + ".join(filter(None, (self.gpu_model, unlisted)))
 
 
 class PodRow(models.Model):
