@@ -10,18 +10,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
-from fleet.cli import check_command, inventory_command, plan_command, size_command
 from fleet.cli.arguments import Options, parse
 from fleet.cli.sources import BadInput
 from fleet.cli.terminal import escaped
-
-COMMANDS: dict[str, Callable[[Options], int]] = {
-    "inventory": inventory_command.run,
-    "size": size_command.run,
-    "plan": plan_command.run,
-    "check": check_command.run,
-}
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -35,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     options = parse(argv)
     try:
-        code = COMMANDS[options.command](options)
+        code = _runner(options.command)(options)
         sys.stdout.flush()
     except BadInput as error:
         print(f"gpu-fleet: {escaped(str(error))}", file=sys.stderr)
@@ -47,3 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _runner(command: str) -> Callable[[Options], int]:
+    """The command's ``run``. Only its own module is loaded: the solver behind ``plan`` takes
+    longer to load than an inventory takes to read."""
+    run: Callable[[Options], int] = import_module(f"fleet.cli.{command}_command").run
+    return run

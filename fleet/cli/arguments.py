@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from fleet.words import say
 
@@ -51,7 +51,13 @@ def _parser() -> argparse.ArgumentParser:
             "2: bad input."
         ),
     )
-    parser.add_argument("--version", action="version", version=f"gpu-fleet {_version()}")
+    parser.add_argument(
+        "--version",
+        action=_Version,
+        nargs=0,
+        dest=argparse.SUPPRESS,
+        help=say("show the version and leave"),
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     inventory = commands.add_parser("inventory", help=say("the GPUs of a cluster: all, used, free"))
     _add_clusters(inventory)
@@ -71,9 +77,15 @@ def _parser() -> argparse.ArgumentParser:
         "--all",
         dest="all_shapes",
         action="store_true",
-        help=say("every shape that works, not only the smallest of each card"),
+        help=say("every shape, not only the few best: every card, every number of GPUs, MIG"),
     )
-    size.add_argument("--explain", action="store_true", help=say("show the arithmetic"))
+    size.add_argument(
+        "--explain",
+        "--arithmetic",
+        dest="explain",
+        action="store_true",
+        help=say("the arithmetic of the first shape (with --all: of every shape)"),
+    )
     _add_form(size)
     plan = commands.add_parser(
         "plan", help=say("place workloads on clusters, with cost and reasons")
@@ -171,8 +183,15 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _version() -> str:
-    try:
-        return version("gpu-fleet-planner")
-    except PackageNotFoundError:
-        return say("(not installed)")
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for: that loads the parser of package metadata."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            found = version("gpu-fleet-planner")
+        except PackageNotFoundError:
+            found = say("(not installed)")
+        print(f"gpu-fleet {found}")
+        parser.exit()

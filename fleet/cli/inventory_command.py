@@ -114,29 +114,36 @@ def _show(name: str, inventory: Inventory) -> None:
         write(paragraph(say("No GPU node was found.")))
     if inventory.problems:
         write("\n")
-        write(paragraph(say_many("{n} odd objects:", "{n} odd objects:", len(inventory.problems))))
+        write(paragraph(say_many("{n} odd object:", "{n} odd objects:", len(inventory.problems))))
         for problem in inventory.problems[:10]:
             write(paragraph(f"- {problem}"))
         if len(inventory.problems) > 10:
-            write(paragraph(say("- and {n} more (see --json)", n=len(inventory.problems) - 10)))
+            write(paragraph(say("- and {n} more", n=len(inventory.problems) - 10)))
 
 
 def _sizes(inventory: Inventory, totals: Report) -> str:
     """How many boards there are and how many nodes hide theirs."""
     hidden = totals["uncounted_nodes"]
-    places = {"gpu_nodes": totals["gpu_nodes"], "nodes": len(inventory.nodes)}
-    if hidden and hidden == totals["gpu_nodes"]:
-        return say("{gpu_nodes} of {nodes} nodes have GPUs, nobody says how many.", **places)
-    amounts = {"gpus": totals["physical_gpus"], "requested": totals["requested"]} | places
+    some, nodes = totals["gpu_nodes"], len(inventory.nodes)
+    if hidden and hidden == some:
+        return say_many(
+            "{some} of {n} node has GPUs, nobody says how many.",
+            "{some} of {n} nodes have GPUs, nobody says how many.",
+            nodes,
+            some=some,
+        )
+    amounts = {
+        "gpus": say_many("{n} GPU", "{n} GPUs", totals["physical_gpus"]),
+        "places": say_many("{some} of {n} node", "{some} of {n} nodes", nodes, some=some - hidden),
+        "requested": totals["requested"],
+    }
     if not hidden:
-        return say("{gpus} GPUs on {gpu_nodes} of {nodes} nodes, {requested} requested.", **amounts)
+        return say("{gpus} on {places}, {requested} requested.", **amounts)
     return say_many(
-        "{gpus} GPUs on {gpu_nodes} of {nodes} nodes and {n} node uncounted, "
-        "{requested} requested.",
-        "{gpus} GPUs on {gpu_nodes} of {nodes} nodes and {n} nodes uncounted, "
-        "{requested} requested.",
+        "{gpus} on {places} and {n} node uncounted, {requested} requested.",
+        "{gpus} on {places} and {n} nodes uncounted, {requested} requested.",
         hidden,
-        **amounts | {"gpu_nodes": totals["gpu_nodes"] - hidden},
+        **amounts,
     )
 
 

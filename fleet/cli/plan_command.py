@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
+from fleet.catalogue.prices import Price, PriceKind
 from fleet.cli.arguments import Options
-from fleet.cli.sources import BadInput, inventories, workloads
+from fleet.cli.sources import BadInput, ages, inventories, workloads
 from fleet.cli.terminal import (
     Column,
     coloured,
@@ -17,8 +20,9 @@ from fleet.cli.terminal import (
 from fleet.placement.result import Unplaced
 from fleet.placement.solver import Budget
 from fleet.planning import Plan, PlanError, make_plan, report_csv, report_rows
+from fleet.readiness.wording import day_text
 from fleet.units import Money
-from fleet.words import say
+from fleet.words import say, say_many
 
 UNPLACED = 3
 
@@ -46,24 +50,14 @@ def run(options: Options) -> int:
     elif options.form == "csv":
         write_bytes(report_csv(plan, options.name))
     else:
-        _show(plan, options.name)
+        _show(plan, options.name, ages(options))
     return UNPLACED if plan.placement.unplaced else 0
 
 
-def _show(plan: Plan, name: str) -> None:
+def _show(plan: Plan, name: str, ages: tuple[str, ...]) -> None:
     wanted = sum(d.replicas for d in plan.problem.demands)
     waiting = sum(u.replicas for u in plan.placement.unplaced)
-    write(
-        paragraph(
-            say(
-                "{placed} of {wanted} replicas placed for {cost}; {proof}.",
-                placed=wanted - waiting,
-                wanted=wanted,
-                cost=_cost(plan),
-                proof=_proof(plan),
-            )
-        )
-    )
+    write(paragraph(_sentence(plan, wanted - waiting, wanted)))
     for unplaced in plan.placement.unplaced:
         write("\n")
         _show_unplaced(unplaced)
@@ -81,8 +75,34 @@ def _show(plan: Plan, name: str) -> None:
             Column(say("WHY HERE")),
         ]
         write("\n" + table(columns, rows))
+        write("\n" + say("Prices") + "\n")
+        for line in _price_lines(plan):
+            write(paragraph(line, "  "))
+    write("\n" + say("Computed on") + "\n")
+    for age in ages:
+        write(paragraph(age, "  "))
     for note in dict.fromkeys((*plan.problem.notes, *plan.placement.notes)):
         write("\n" + paragraph(note))
+
+
+def _sentence(plan: Plan, placed: int, wanted: int) -> str:
+    """The answer in one sentence; what is not placed has no cost."""
+    if not plan.placement.assignments:
+        return say_many(
+            "{placed} of {n} replica placed; {proof}.",
+            "{placed} of {n} replicas placed; {proof}.",
+            wanted,
+            placed=placed,
+            proof=_proof(plan),
+        )
+    return say_many(
+        "{placed} of {n} replica placed for {cost}; {proof}.",
+        "{placed} of {n} replicas placed for {cost}; {proof}.",
+        wanted,
+        placed=placed,
+        cost=_cost(plan),
+        proof=_proof(plan),
+    )
 
 
 def _show_unplaced(unplaced: Unplaced) -> None:
@@ -95,11 +115,12 @@ def _show_unplaced(unplaced: Unplaced) -> None:
         example = f" ({step.example})" if step.example else ""
         write(
             paragraph(
-                say(
-                    "{step}: {after} of {before} nodes",
+                say_many(
+                    "{step}: {after} of {n} node",
+                    "{step}: {after} of {n} nodes",
+                    step.nodes_before,
                     step=step.label,
                     after=step.nodes_after,
-                    before=step.nodes_before,
                 )
                 + example,
                 "    ",
@@ -133,13 +154,49 @@ def _cost(plan: Plan) -> str:
     if not hour:
         return say("no known price")
     known = {"hour": " + ".join(hour), "month": " + ".join(month)}
-    if not plan.costs.unpriced_gpus:
+    unpriced = plan.costs.unpriced_gpus
+    if not unpriced:
         return say("{hour} per hour, {month} per month", **known)
-    return say(
-        "{hour} per hour, {month} per month, and {gpus:f} GPUs without a price",
+    return say_many(
+        "{hour} per hour, {month} per month, and {gpus} GPU without a price",
+        "{hour} per hour, {month} per month, and {gpus} GPUs without a price",
+        math.ceil(unpriced),
         **known,
-        gpus=plan.costs.unpriced_gpus,
+        gpus=f"{unpriced.normalize():f}",
     )
+
+
+def _price_lines(plan: Plan) -> list[str]:
+    """One line for each price that the placed pods have, with where it comes from and its date."""
+    used = dict.fromkeys(
+        (a.gpu_model, price)
+        for a, price in zip(plan.placement.assignments, plan.pod_prices, strict=True)
+    )
+    return [_price_line(gpu_model, price) for gpu_model, price in used]
+
+
+def _price_line(gpu_model: str, price: Price | None) -> str:
+    if price is None:
+        return say("{gpu_model}: no price", gpu_model=gpu_model)
+    return say(
+        "{gpu_model} {amount} a GPU-hour: {kind}, {basis}, {source}, {day}",
+        gpu_model=gpu_model,
+        amount=_money(price.per_gpu_hour),
+        kind=_kind(price.kind),
+        basis=price.basis,
+        source=price.source,
+        day=day_text(price.as_of) if price.as_of is not None else say("undated"),
+    )
+
+
+def _kind(kind: PriceKind) -> str:
+    return {
+        PriceKind.LIST: say("list price"),
+        PriceKind.NEGOTIATED: say("negotiated price"),
+        PriceKind.COMMITTED: say("committed price"),
+        PriceKind.SPOT: say("spot price"),
+        PriceKind.OWNED: say("own hardware"),
+    }[kind]
 
 
 def _money(amount: Money) -> str:

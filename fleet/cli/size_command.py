@@ -46,6 +46,8 @@ CSV_COLUMNS = (
 )
 
 NO_FIT = 3
+SHOWN = 6
+"""Shapes of a workload in the table, without ``--all``."""
 
 
 def requirements(
@@ -99,8 +101,40 @@ def _show(requirement: Requirement, options: Options) -> None:
     write(coloured(escaped(title), "bold") + "\n")
     write(paragraph(requirement.sentence, "  "))
     write(paragraph(f"{requirement.confidence[:1].upper()}{requirement.confidence[1:]}.", "  "))
-    works = requirement.shapes if options.all_shapes else _smallest(requirement.shapes)
-    shown = (*works, *requirement.refused)
+    shown = _shown(requirement, options)
+    write("\n" + _table(shown))
+    left = len(requirement.shapes) + len(requirement.refused) - len(shown)
+    if left:
+        more = say_many("{n} more; --all shows it", "{n} more; --all shows them", left)
+        write(paragraph(more, "  "))
+    if options.explain:
+        for shape in shown if options.all_shapes else shown[:1]:
+            write("\n" + _arithmetic(shape))
+        for assumption in requirement.assumptions:
+            write(paragraph(say("Assumed: {assumption}", assumption=assumption), "  "))
+
+
+def _shown(requirement: Requirement, options: Options) -> Sequence[Shape]:
+    """The best few shapes; why cards do not work when none does, or when one was asked about."""
+    if options.all_shapes:
+        return (*requirement.shapes, *requirement.refused)
+    works = _smallest(requirement.shapes)[:SHOWN]
+    if options.cards:
+        return (*works, *requirement.refused)
+    return works or requirement.refused[:SHOWN]
+
+
+def _table(shapes: Sequence[Shape]) -> str:
+    columns = [
+        Column(say("FIT")),
+        Column(say("CARD")),
+        Column(say("GPUS/POD"), right=True),
+        Column(say("PODS"), right=True),
+        Column(say("PARALLEL")),
+        Column(say("MEMORY PER GPU"), right=True),
+        Column(say("READY IN"), right=True),
+        Column(say("WHY")),
+    ]
     rows = [
         [
             shape.fit.value,
@@ -116,41 +150,26 @@ def _show(requirement: Requirement, options: Options) -> None:
             _load(shape),
             "" if shape.fit is Fit.FITS else shape.why,
         ]
-        for shape in shown
+        for shape in shapes
     ]
+    return table(columns, rows)
+
+
+def _arithmetic(shape: Shape) -> str:
     columns = [
-        Column(say("FIT")),
-        Column(say("CARD")),
-        Column(say("GPUS/POD"), right=True),
-        Column(say("PODS"), right=True),
-        Column(say("PARALLEL")),
-        Column(say("MEMORY PER GPU"), right=True),
-        Column(say("READY IN"), right=True),
-        Column(say("WHY")),
+        Column("    " + say("PART")),
+        Column(say("GIB"), right=True),
+        Column(say("FORMULA")),
     ]
-    write("\n" + table(columns, rows))
-    left = len(requirement.shapes) - len(works)
-    if left:
-        write(
-            paragraph(
-                say_many(
-                    "and {n} more shapes that work (--all)",
-                    "and {n} more shapes that work (--all)",
-                    left,
-                ),
-                "  ",
-            )
-        )
-    if options.explain:
-        for shape in shown:
-            write("\n" + block(f"{shape.unit} × {shape.gpus}: {shape.why}", "  "))
-            write(table([Column("    " + say("PART")), Column(say("GIB"), right=True),
-                         Column(say("FORMULA"))],
-                        [[f"    {line.label}",
-                          gib_text(line.mib) if line.mib is not None else "", line.formula]
-                         for line in shape.lines]))  # fmt: skip
-        for assumption in requirement.assumptions:
-            write(paragraph(say("Assumed: {assumption}", assumption=assumption), "  "))
+    rows = [
+        [
+            f"    {line.label}",
+            gib_text(line.mib) if line.mib is not None else "",
+            line.formula,
+        ]
+        for line in shape.lines
+    ]
+    return block(f"{shape.unit} × {shape.gpus}: {shape.why}", "  ") + table(columns, rows)
 
 
 def _load(shape: Shape) -> str:

@@ -11,7 +11,8 @@ from fleet.cli.arguments import Options
 from fleet.inventory import Inventory
 from fleet.kubernetes.dump import DumpError, Limits, Source, load
 from fleet.kubernetes.reader import read
-from fleet.words import say
+from fleet.readiness.wording import day_text
+from fleet.words import say, say_many
 from fleet.workload_file import MAX_BYTES, WorkloadFileError
 from fleet.workload_file import load as load_workloads
 from fleet.workloads import Workload
@@ -29,11 +30,7 @@ class BadInput(Exception):
 
 def inventories(options: Options) -> dict[str, Inventory]:
     """The clusters of the command line by name, in its order. Raises ``BadInput``."""
-    wanted: dict[str, list[str]] = {}
-    for name, path in options.clusters:
-        wanted.setdefault(name, []).append(path)
-    if options.files:
-        wanted.setdefault(UNNAMED, []).extend(options.files)
+    wanted = _wanted(options)
     if not wanted:
         raise BadInput(
             say("no cluster given: name a FILE that kubectl printed, or - for standard input")
@@ -50,6 +47,50 @@ def workloads(options: Options) -> tuple[Workload, ...]:
         return load_workloads(_bytes(options.workloads, MAX_BYTES))
     except WorkloadFileError as error:
         raise BadInput(f"{name}: {error}") from error
+
+
+def _wanted(options: Options) -> dict[str, list[str]]:
+    """Files and folders by cluster name."""
+    wanted: dict[str, list[str]] = {}
+    for name, path in options.clusters:
+        wanted.setdefault(name, []).append(path)
+    if options.files:
+        wanted.setdefault(UNNAMED, []).extend(options.files)
+    return wanted
+
+
+def ages(options: Options) -> tuple[str, ...]:
+    """A sentence for each cluster of the command line: when what was read of it is from."""
+    return tuple(_age(name, found) for name, found in _wanted(options).items())
+
+
+def _age(cluster: str, paths: list[str]) -> str:
+    files = [file for path in paths if path != "-" for file in _files(path)]
+    if not files:
+        return say("{cluster}: read from standard input now", cluster=cluster)
+    try:
+        oldest = datetime.fromtimestamp(min(Path(file).stat().st_mtime for file in files), UTC)
+    except (OSError, OverflowError, ValueError):  # gone since it was read, or a senseless date
+        return say("{cluster}: the age of the file is not known", cluster=cluster)
+    days = (datetime.now(UTC) - oldest).days
+    known = {
+        "cluster": cluster,
+        "day": day_text(oldest.date()),
+        "time": f"{oldest:%H:%M}",
+        "age": say_many("{n} day old", "{n} days old", days)
+        if days > 0
+        else say("less than a day old"),
+    }
+    if len(files) == 1:
+        return say(
+            "{cluster}: {file}, last changed {day} {time} UTC ({age})", file=files[0], **known
+        )
+    return say_many(
+        "{cluster}: {n} file, the oldest last changed {day} {time} UTC ({age})",
+        "{cluster}: {n} files, the oldest last changed {day} {time} UTC ({age})",
+        len(files),
+        **known,
+    )
 
 
 def _check_standard_input(options: Options) -> None:

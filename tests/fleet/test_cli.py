@@ -94,7 +94,7 @@ def test_a_count_that_nobody_can_read_is_unknown_and_not_zero(
     )
     assert main(["inventory", str(path)]) == 0
     out = capsys.readouterr().out
-    assert "1 of 1 nodes have GPUs, nobody says how many." in out
+    assert "1 of 1 node has GPUs, nobody says how many." in out
     assert "NVIDIA-GB999-SUPER (not in the catalogue)" in out
     (row,) = [line for line in out.splitlines() if line.startswith("n1 ")]
     assert " 0 " not in row
@@ -193,7 +193,7 @@ def test_unknown_model_names_workload_and_field(
 def test_plan_places_what_fits(capsys: pytest.CaptureFixture[str], one_model: str) -> None:
     assert main(["plan", one_model, H100, "--seconds", "5"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("1 of 1 replicas placed for ")
+    assert out.startswith("1 of 1 replica placed for ")
     assert "H100-SXM5-80GB" in out
 
 
