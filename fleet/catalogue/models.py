@@ -183,6 +183,23 @@ def _by_key() -> dict[str, Model]:
     return {key: entry for key, entry in found.items() if entry is not None}
 
 
+def matching_models(text: str) -> tuple[Model, ...]:
+    """The models whose names hold every word of ``text``, in the order of the catalogue.
+
+    Where a size ("8b") stands by itself in some names ("Qwen3-8B", not "Granite-38B"), only those
+    count. No words: no models.
+    """
+    words = text[:_MAX_NAME].lower().split()
+    found = [m for m in models().values() if all(word in m.name.lower() for word in words)]
+    sizes = [
+        re.compile(rf"(?<![0-9a-z.]){re.escape(word)}(?![0-9a-z])")
+        for word in words
+        if word[0].isdigit()
+    ]
+    exact = [m for m in found if all(size.search(m.name.lower()) for size in sizes)]
+    return tuple(exact or found) if words else ()
+
+
 def nearest_models(name: str, count: int = 3) -> tuple[str, ...]:
     """Catalogue names that look like ``name``, best first; for "did you mean"."""
     keys = {_short(entry.name): entry.name for entry in models().values()}

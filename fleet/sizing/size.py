@@ -107,10 +107,15 @@ def _sentence(shapes: Sequence[Shape], refused: Sequence[Shape]) -> str:
             return say("No card was given to judge.")
         best = refused[0]
         return say("Fits no card that was judged. {card}: {why}", card=best.unit, why=best.why)
+    return in_words([shape for shape in shapes if shape.mig_profile is None])
+
+
+def in_words(shapes: Sequence[Shape]) -> str:
+    """The first shapes in one phrase, in their order, of each number of units one: "1 × H100 or
+    2 × A100 in one node". At least one shape."""
     named: dict[int, Shape] = {}
     for shape in shapes:
-        if shape.mig_profile is None:
-            named.setdefault(shape.gpus, shape)
+        named.setdefault(shape.gpus, shape)
     texts = [_text(shape) for shape in list(named.values())[:_NAMED]]
     return reduce(lambda most, last: say("{shapes} or {shape}", shapes=most, shape=last), texts)
 

@@ -18,8 +18,8 @@ def _number_type(kind: Any) -> Any:
 def number_field(
     struct: type[msgspec.Struct],
     name: str,
-    *,
     label: Any,
+    *,
     unit: Any = "",
     help_text: Any = "",
     optional: bool = False,

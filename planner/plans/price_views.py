@@ -18,10 +18,12 @@ from fleet.catalogue.prices import OwnedHardware, Price
 from planner.accounts.access import current_team, require_role, role_required
 from planner.accounts.middleware import PlannerRequest
 from planner.accounts.models import Role, Team
+from planner.inventory.queries import node_list_url
 from planner.plans import conflicts, price_services, queries
 from planner.plans.free_units import fleet_now
 from planner.plans.models import PriceEntry
-from planner.plans.price_books import book_for
+from planner.plans.plan_places import ClusterDoor, Places
+from planner.plans.price_anchors import price_anchor
 from planner.plans.price_forms import OwnedForm, PriceForm
 from planner.plans.versions import StaleVersion
 
@@ -36,24 +38,45 @@ class PriceInUse:
     gpu_model: str
     instance_type: str
     region: str
-    clusters: str
+    clusters: tuple[ClusterDoor, ...]
     price: Price | None
+    anchor: str  # its place on the page, "" where a line before has the same price
+    nodes_url: str
 
 
 def prices_in_use(team: Team) -> list[PriceInUse]:
     """One line for each GPU model, instance type and price of the team's fleet."""
-    book = book_for(team)
+    now = fleet_now(team)
+    places = Places(team.clusters.all())
     found: dict[tuple[str, str, str, Price | None], set[str]] = {}
-    for gpu_model, machines in fleet_now(team).machines.items():
+    for gpu_model, machines in now.machines.items():
         for kind, region, cluster in machines:
-            price = book.price_for(kind, gpu_model, region, cluster)
+            price = now.book.price_for(kind, gpu_model, region, cluster)
             found.setdefault((gpu_model, kind, region, price), set()).add(cluster)
-    return [
-        PriceInUse(gpu_model, kind, region, ", ".join(sorted(clusters)), price)
-        for (gpu_model, kind, region, price), clusters in sorted(
-            found.items(), key=lambda pair: (pair[0][3] is not None, pair[0][:3])
+    lines: list[PriceInUse] = []
+    anchors: set[str] = set()
+    for (gpu_model, kind, region, price), clusters in sorted(
+        found.items(), key=lambda pair: (pair[0][3] is not None, pair[0][:3])
+    ):
+        anchor = price_anchor(gpu_model, price) if price is not None else ""
+        lines.append(
+            PriceInUse(
+                gpu_model,
+                kind,
+                region,
+                tuple(places.cluster(name) for name in sorted(clusters)),
+                price,
+                anchor if anchor not in anchors else "",
+                node_list_url(model=gpu_model, text=kind[:100]),
+            )
         )
-    ]
+        anchors.add(anchor)
+    return lines
+
+
+def _door(row: PriceEntry) -> ClusterDoor | None:
+    """The cluster of an own price; None: all."""
+    return Places([row.cluster]).cluster(row.cluster.name) if row.cluster is not None else None
 
 
 def _own(request: PlannerRequest, pk: int) -> PriceEntry:
@@ -72,7 +95,8 @@ def price_list(request: PlannerRequest) -> HttpResponse:
     context = {
         "in_use": in_use,
         "missing": sum(line.price is None for line in in_use),
-        "own": queries.price_list(current_team(request)),
+        "elsewhere": sum(bool(line.price and line.price.other_region) for line in in_use),
+        "own": [(row, _door(row)) for row in queries.price_list(current_team(request))],
     }
     return render(request, "plans/price_list.html", context)
 

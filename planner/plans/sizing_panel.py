@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
-from fleet.catalogue.prices import PriceBook
-from fleet.sizing.cards import resolve
+from fleet.placement.demand import demand
+from fleet.sizing.cards import STANDARD, resolve
 from fleet.sizing.errors import SizingError
 from fleet.sizing.requirement import Fit, MemoryUse, Requirement, Shape
-from fleet.sizing.size import size
+from fleet.sizing.size import in_words, size
 from fleet.units import Money, duration_text, gib_text
 from fleet.workloads import Workload
 from planner.accounts.models import Team
 from planner.frame import amounts
-from planner.plans.free_units import FleetNow, fleet_now
+from planner.plans.free_units import FleetNow, Offer, fleet_now
 from planner.plans.models import Workload as WorkloadRow
-from planner.plans.price_books import book_for
 
 MAX_ROWS = 14
 _PARTS = ("weights", "kv_cache", "activations", "optimizer", "overhead")
@@ -57,7 +56,9 @@ class Row:
     usable_text: str
     verdict: str  # pass, warn, fail
     verdict_text: str
-    free: dict[str, int]  # replicas that fit now, by cluster
+    free: Mapping[str, int]  # replicas that fit now, by cluster
+    is_held: bool  # whether machines of the fleet could hold one, were they empty
+    is_lacking: bool  # whether the fleet has no such unit
     month: Money | None
     load: str
 
@@ -86,8 +87,11 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Panel:
     requirement: Requirement
+    sentence: str  # what one replica needs, the best shapes first
+    standing: str  # why the best has no room; "" when it has
     rows: tuple[Row, ...]
-    other_rows: tuple[Row, ...]  # refused cards and shapes beyond the first ones
+    more_rows: tuple[Row, ...]  # of the fleet's cards, beyond the first ones
+    lacking_rows: tuple[Row, ...]  # of cards that the fleet lacks
     best: Row | None
     parts: dict[str, str]  # those that occur
     has_fleet: bool
@@ -116,45 +120,101 @@ def _is_known(name: str) -> bool:
 
 
 def panel_for(team: Team, workload: Workload) -> Panel | SizingProblem:
-    """Size the workload on the cards of the team's fleet, or on the usual ones without a fleet."""
+    """Size the workload on the cards of the team's fleet, and on the usual ones beside them."""
     now = fleet_now(team)
     cards = fleet_cards(now)
     try:
-        chosen = workload.constraints.gpu_models
-        requirement = size(workload, cards=chosen or cards or None)
+        requirement = _requirement(workload, cards)
+        others: tuple[Shape, ...] = ()
+        if cards and not workload.constraints.gpu_models:
+            usual = [name for name in STANDARD if name not in cards]
+            others = size(workload, cards=usual).shapes
     except SizingError as error:
         return SizingProblem(error.field, error.message)
-    return make_panel(requirement, workload, now, book_for(team))
+    return make_panel(requirement, others, workload, now)
+
+
+def _requirement(workload: Workload, cards: tuple[str, ...]) -> Requirement:
+    return size(workload, cards=workload.constraints.gpu_models or cards or None)
 
 
 def make_panel(
-    requirement: Requirement, workload: Workload, now: FleetNow, book: PriceBook
+    requirement: Requirement, others: Sequence[Shape], workload: Workload, now: FleetNow
 ) -> Panel:
-    """The view of a requirement: working shapes first, refused cards with their reason after."""
-    allowed = [s for s in requirement.shapes if workload.constraints.allow_mig or not s.mig_profile]
-    clusters = workload.constraints.clusters
-    # MIG devices that no node offers could be cut, but are not there: they come last.
-    here = [s for s in allowed if not now.cards or (s.gpu_model, s.mig_profile) in now.cards]
-    elsewhere = [s for s in allowed if s not in here]
-    rows = [_row(shape, now, book, clusters) for shape in here]
-    others = [_row(shape, now, book, clusters) for shape in elsewhere]
-    refused = [_row(shape, now, book, clusters) for shape in requirement.refused]
-    shown = rows[:MAX_ROWS]
-    best = next(iter(rows + others), None)
-    room = max(MAX_ROWS - len(shown), 4)
+    """The view of a requirement: shapes with room first, then the other shapes of the fleet's
+    cards, then refused cards with their reason; ``others`` on cards that the fleet lacks."""
+    offered = _offered(requirement, others, workload, now)
+    working = [_row(shape, offer, now) for shape, offer in offered]
+    nothing = Offer({}, None, is_held=False)
+    refused = [_row(shape, nothing, now) for shape in requirement.refused]
+    rows = [row for row in working if not row.is_lacking]
+    refused_here = [row for row in refused if not row.is_lacking]
+    room = max(MAX_ROWS - len(rows), 4)
+    best = next(iter(working), None)
     return Panel(
         requirement=requirement,
-        rows=tuple(shown + refused[:room]),
-        other_rows=tuple(rows[MAX_ROWS:] + others + refused[room:]),
+        sentence=_sentence(requirement, offered, now),
+        standing=_standing(best, now),
+        rows=tuple(rows[:MAX_ROWS] + refused_here[:room]),
+        more_rows=tuple(rows[MAX_ROWS:] + refused_here[room:]),
+        lacking_rows=tuple(row for row in (*working, *refused) if row.is_lacking),
         best=best,
         parts={
             name: word
             for name, word in part_names().items()
-            if any(getattr(s.use, name) for s in (*allowed, *requirement.refused))
+            if any(getattr(row.shape.use, name) for row in (*working, *refused))
         },
         has_fleet=bool(now.machines),
         note=_note(best.shape) if best is not None else "",
     )
+
+
+def _offered(
+    requirement: Requirement, others: Sequence[Shape], workload: Workload, now: FleetNow
+) -> list[tuple[Shape, Offer]]:
+    """The allowed shapes with what the fleet has of each: with room first, then held by some
+    machine, then of the fleet's cards, then the others; the cheapest first in each."""
+    shapes = (*requirement.shapes, *others)
+    allowed = tuple(s for s in shapes if workload.constraints.allow_mig or not s.mig_profile)
+    wanted = replace(demand(workload, requirement), shapes=allowed)
+    offered = list(zip(allowed, now.offers(wanted), strict=True))
+    return (
+        sorted(offered, key=lambda pair: _rank(pair[0], pair[1], now)) if now.machines else offered
+    )
+
+
+def _rank(shape: Shape, offer: Offer, now: FleetNow) -> tuple[int, bool, Decimal]:
+    if offer.free:
+        group = 0
+    elif offer.is_held:
+        group = 1
+    else:
+        group = 3 if _is_lacking(shape, now) else 2
+    price = offer.per_hour
+    is_comparable = price is not None and price.currency == now.currency
+    return group, not is_comparable, price.amount if price is not None else Decimal(0)
+
+
+def _is_lacking(shape: Shape, now: FleetNow) -> bool:
+    return bool(now.machines) and (shape.gpu_model, shape.mig_profile) not in now.cards
+
+
+def _sentence(
+    requirement: Requirement, offered: Sequence[tuple[Shape, Offer]], now: FleetNow
+) -> str:
+    """The shapes as good as the best one; the plain order of sizing without a fleet."""
+    if not offered or not now.machines:
+        return requirement.sentence
+    first = _rank(*offered[0], now)[0]
+    return in_words([shape for shape, offer in offered if _rank(shape, offer, now)[0] == first])
+
+
+def _standing(best: Row | None, now: FleetNow) -> str:
+    if best is None or best.free or not now.machines:
+        return ""
+    if best.is_held:
+        return _("Your fleet has no room for it now.")
+    return _("No machine of your fleet can hold it, even empty.")
 
 
 def _note(shape: Shape) -> str:
@@ -169,7 +229,7 @@ def _note(shape: Shape) -> str:
     return " + ".join(parts)
 
 
-def _row(shape: Shape, now: FleetNow, book: PriceBook, clusters: Iterable[str]) -> Row:
+def _row(shape: Shape, offer: Offer, now: FleetNow) -> Row:
     verdict, text = {
         Fit.FITS: ("pass", _("Fits")),
         Fit.TIGHT: ("warn", _("Tight")),
@@ -187,8 +247,10 @@ def _row(shape: Shape, now: FleetNow, book: PriceBook, clusters: Iterable[str]) 
         usable_text=gib_text(shape.usable_mib),
         verdict=verdict,
         verdict_text=text,
-        free=now.replicas(shape, clusters) if shape.fit is not Fit.NO else {},
-        month=now.month_price(shape, book) if shape.fit is not Fit.NO else None,
+        free=offer.free,
+        is_held=offer.is_held,
+        is_lacking=_is_lacking(shape, now),
+        month=offer.per_hour.per_month() if offer.per_hour is not None else None,
         load=_load_text(shape.load_seconds),
     )
 
@@ -220,14 +282,16 @@ def _percent(value: float, full: float) -> str:
 
 def sentences(team: Team, rows: Iterable[WorkloadRow]) -> dict[int, str]:
     """What one replica of each workload needs, in one sentence, or why it cannot be told."""
-    cards = fleet_cards(fleet_now(team))
+    now = fleet_now(team)
+    cards = fleet_cards(now)
     found = {}
     for row in rows:
         value = row.value
         try:
-            found[row.pk] = size(
-                value, cards=value.constraints.gpu_models or cards or None
-            ).sentence
+            requirement = _requirement(value, cards)
         except SizingError as error:
             found[row.pk] = error.message
+        else:
+            offered = _offered(requirement, (), value, now)
+            found[row.pk] = _sentence(requirement, offered, now)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -23,8 +24,8 @@ from planner.plans.models import Workload
 from planner.plans.plan_forms import ImportForm
 from planner.plans.sizing_panel import SizingProblem, fleet_cards, panel_for, sentences
 from planner.plans.versions import StaleVersion
-from planner.plans.workload_form import WorkloadForm
-from planner.plans.workload_forms import FORMS
+from planner.plans.workload_common_form import WorkloadForm
+from planner.plans.workload_kind_forms import FORMS
 from planner.plans.workload_services import Refused
 from planner.plans.workload_specs import declared, priority_text, to_yaml
 
@@ -48,11 +49,6 @@ EXAMPLE = """workloads:
     constraints:
       topology: rack
 """
-_MODEL_KINDS = {
-    "embedding": ("embedding", "reranker"),
-    "llm": ("llm", "vlm"),
-    "training": ("llm", "vlm", "embedding"),
-}
 
 
 def _own(request: PlannerRequest, pk: int, role: Role = Role.VIEWER) -> Workload:
@@ -115,11 +111,10 @@ def _page(
     value = form.value
     if value is None and not form.is_bound:
         value = _trial(form)
-    kinds = _MODEL_KINDS[form.kind]
     context |= {
         "form": form,
         "kind_label": Workload.Kind(form.kind).label,
-        "models": [entry for entry in models().values() if entry.kind in kinds],
+        "models": [entry for entry in models().values() if entry.kind in form.model_kinds],
         "panel": panel_for(form.team, value) if value is not None else None,
         "model_note": _model_of(value),
     }
@@ -163,17 +158,36 @@ def _create(
     request: PlannerRequest, kind: str, initial: dict[str, Any], source: Workload | None
 ) -> HttpResponse:
     team = source.team if source is not None else current_team(request)
-    data = request.POST if request.method == "POST" else None
-    form = _form(kind, team, data, initial=initial)
-    if data is not None and form.is_valid() and form.value is not None:
-        try:
-            row = workload_services.create_workload(team=team, by=request.user, value=form.value)
-        except Refused as error:
-            form.add_error("name", str(error))
-        else:
-            messages.success(request, _("Workload “%(name)s” declared.") % {"name": row.name})
-            return redirect("plans:workload-detail", row.pk)
-    return _page(request, form, status=422 if form.errors else 200, source=source)
+    form = _form(kind, team, _sent(request), initial=initial)
+    saved = _saved(
+        request,
+        form,
+        lambda value: workload_services.create_workload(team=team, by=request.user, value=value),
+        _("Workload “%(name)s” declared."),
+    )
+    return saved or _page(request, form, status=422 if form.errors else 200, source=source)
+
+
+def _sent(request: PlannerRequest) -> Any:
+    return request.POST if request.method == "POST" else None
+
+
+def _saved(
+    request: PlannerRequest,
+    form: WorkloadForm,
+    save: Callable[[WorkloadValue], Workload],
+    message: str,
+) -> HttpResponse | None:
+    """Save a valid form and go to its page; None when it is not sent, not valid, or refused."""
+    if not form.is_bound or not form.is_valid() or form.value is None:
+        return None
+    try:
+        row = save(form.value)
+    except Refused as error:
+        form.add_error("name", str(error))
+        return None
+    messages.success(request, message % {"name": row.name})
+    return redirect("plans:workload-detail", row.pk)
 
 
 @require_http_methods(["GET", "POST"])
@@ -181,25 +195,22 @@ def _create(
 def workload_edit(request: PlannerRequest, pk: int) -> HttpResponse:
     """Change a workload; 409 with both texts when somebody else was first."""
     row = _own(request, pk, Role.PLANNER)
-    data = request.POST if request.method == "POST" else None
-    form = _form(row.kind, row.team, data, initial=FORMS[row.kind].initial_of(row))
-    if data is not None and form.is_valid() and form.value is not None:
+    form = _form(row.kind, row.team, _sent(request), initial=FORMS[row.kind].initial_of(row))
+
+    def save(value: WorkloadValue) -> Workload:
         version = form.cleaned_data["version"] or 0
-        try:
-            workload_services.update_workload(
-                workload=row, by=request.user, version=version, value=form.value
-            )
-        except Refused as error:
-            form.add_error("name", str(error))
-        except StaleVersion as stale:
-            saved = FORMS[row.kind].initial_of(stale.current)
-            differing = conflicts.differences(form, saved)
-            conflicts.renewed(form, stale.current.version)
-            return _page(request, form, status=409, workload=stale.current, differences=differing)
-        else:
-            messages.success(request, _("Workload “%(name)s” saved.") % {"name": row.name})
-            return redirect("plans:workload-detail", row.pk)
-    return _page(request, form, status=422 if form.errors else 200, workload=row)
+        workload_services.update_workload(
+            workload=row, by=request.user, version=version, value=value
+        )
+        return row
+
+    try:
+        saved = _saved(request, form, save, _("Workload “%(name)s” saved."))
+    except StaleVersion as stale:
+        differing = conflicts.differences(form, FORMS[row.kind].initial_of(stale.current))
+        conflicts.renewed(form, stale.current.version)
+        return _page(request, form, status=409, workload=stale.current, differences=differing)
+    return saved or _page(request, form, status=422 if form.errors else 200, workload=row)
 
 
 @require_http_methods(["GET", "POST"])

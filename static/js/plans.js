@@ -1,4 +1,4 @@
-// A swapped answer keeps open what the reader has opened.
+// A swapped answer keeps open what the reader has opened; a choice fills its field.
 "use strict";
 
 (() => {
@@ -12,5 +12,14 @@
     for (const element of event.detail.target.querySelectorAll("details[data-keep]")) {
       if (open.includes(element.dataset.keep)) element.open = true;
     }
+  });
+
+  document.addEventListener("click", (event) => {
+    const choice = event.target.closest("button[data-fill]");
+    const field = choice && document.getElementById(choice.dataset.fill);
+    if (!field) return;
+    field.value = choice.value;
+    field.focus(); // the choices go away, the keyboard stays in the form
+    field.dispatchEvent(new Event("input", { bubbles: true }));
   });
 })();

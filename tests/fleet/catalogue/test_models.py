@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.catalogue.models import model, models, nearest_models, routed_params
+from fleet.catalogue.models import (
+    matching_models,
+    model,
+    models,
+    nearest_models,
+    routed_params,
+)
 
 
 def test_every_row_has_a_name_a_size_and_a_source() -> None:
@@ -85,3 +91,13 @@ def test_routed_parameters_follow_from_active_ones() -> None:
     # Mixtral 8x7B: 2 of 8 experts, 46.70 B total, 12.88 B active.
     assert routed_params(46.7028, 12.8799, 8, 2) == pytest.approx(45.097, rel=1e-3)
     assert routed_params(8.0, 8.0, 0, 0) == 0
+
+
+def test_a_part_of_a_name_matches_and_a_size_only_by_itself() -> None:
+    names = {m.name for m in matching_models("70b")}
+    assert names == {m.name for m in models().values() if "70b" in m.name.lower()}
+    assert "meta-llama/Meta-Llama-3.1-70B" in names
+
+    assert "Qwen/Qwen3-8B" in {m.name for m in matching_models("qwen 8B")}
+    assert not any("0.8" in m.name or "38b" in m.name.lower() for m in matching_models("8b"))
+    assert matching_models("") == matching_models("  ") == matching_models("no such") == ()

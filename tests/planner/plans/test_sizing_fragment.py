@@ -9,13 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from fleet import words
-from fleet.workloads import LlmWorkload
-from planner.accounts.models import AuditEvent, Team, User
+from planner.accounts.models import AuditEvent, User
 from planner.inventory.models import Cluster
-from planner.plans.free_units import fleet_now
 from planner.plans.models import Workload
-from planner.plans.price_books import book_for
-from planner.plans.sizing_panel import Panel, panel_for
 from tests.planner.plans.forms import LLM, WORKLOADS
 
 ClientFor = Callable[..., Client]
@@ -80,6 +76,7 @@ def test_a_name_that_is_not_finished_does_not_stop_the_sizing(
     ("change", "words"),
     [
         ({"model": "no-such-model"}, "The catalogue has no model"),
+        ({"model": "70b", "concurrency": "-1"}, "3 models match; choose one."),
         ({"concurrency": "-1"}, "greater than or equal to 1"),
         ({"model": "BAAI/bge-m3"}, "BAAI/bge-m3"),
     ],
@@ -97,44 +94,6 @@ def test_without_a_fleet_nothing_is_said_to_be_free(pia: User, client_for: Clien
     assert ">unknown<" in text
 
 
-def test_free_replicas_count_whole_pods_by_cluster(
-    team: Team, fleet: list[Cluster], declare: Callable[..., Workload], three: list[Workload]
-) -> None:
-    panel = panel_for(team, three[1].value)
-    assert isinstance(panel, Panel)
-    now = fleet_now(team)
-
-    for row in (row for row in panel.rows if row.works):
-        held = now.free.get((row.shape.gpu_model, row.shape.mig_profile), [])
-        for cluster, count in row.free.items():
-            pods = sum(
-                node.free // row.shape.gpus_per_pod for node in held if node.cluster == cluster
-            )
-            assert count == pods // row.shape.pods
-    assert any(row.free_total for row in panel.rows)
-
-
-def test_free_units_of_another_team_are_not_counted(
-    team: Team, other_team: Team, fleet: list[Cluster]
-) -> None:
-    assert fleet_now(other_team).free == {}
-    assert fleet_now(team).free != {}
-
-
-def test_a_card_without_a_price_has_no_month(team: Team, fleet: list[Cluster]) -> None:
-    now, book = fleet_now(team), book_for(team)
-    panel = panel_for(team, LlmWorkload(name="x", model="meta-llama/Meta-Llama-3.1-8B"))
-    assert isinstance(panel, Panel)
-    for row in panel.rows:
-        places = now.machines.get(row.shape.gpu_model, set())
-        priced = any(
-            book.price_for(kind, row.shape.gpu_model, region, cluster)
-            for kind, region, cluster in places
-        )
-        if row.works:
-            assert (row.month is not None) == priced
-
-
 def test_the_browser_does_not_hold_back_a_form_that_is_not_finished(
     pia: User, client_for: ClientFor
 ) -> None:
@@ -147,3 +106,57 @@ def test_the_browser_does_not_hold_back_a_form_that_is_not_finished(
     for text in (workload, owned):
         form = next(part for part in text.split("<form ")[1:] if "delay:300ms" in part)
         assert "novalidate" in form.split(">")[0]
+
+
+def test_a_part_of_a_name_offers_its_models_without_a_fault(
+    pia: User, client_for: ClientFor
+) -> None:
+    text = sizing(client_for(pia), "llm", LLM | {"model": "70b"})
+
+    assert "3 models match; choose one." in text
+    assert 'class="sizing-problems errors"' not in text
+    assert text.count('type="button" class="model-choice" data-fill="id_model"') == 3
+    assert 'value="meta-llama/Meta-Llama-3.1-70B"' in text
+
+
+def test_at_most_eight_models_are_offered_and_only_of_the_kind(
+    pia: User, client_for: ClientFor
+) -> None:
+    client = client_for(pia)
+
+    text = sizing(client, "llm", LLM | {"model": "a"})
+    assert text.count('model-choice"') == 8
+    assert "choose one or type more of the name." in text
+    assert "Embedding-8B" not in sizing(client, "llm", LLM | {"model": "8b"})
+
+
+def test_a_model_by_hand_asks_for_what_is_still_needed_without_a_fault(
+    pia: User, client_for: ClientFor
+) -> None:
+    client = client_for(pia)
+    by_hand = LLM | {"model_source": "shape", "model": ""}
+
+    text = sizing(client, "llm", by_hand)
+    assert "Still needed:" in text
+    assert 'class="sizing-problems errors"' not in text
+    for name in ("total_params_b", "hidden_size", "num_layers", "num_heads"):
+        assert f'href="#id_{name}"' in text
+
+    text = sizing(client, "llm", by_hand | {"num_layers": "-3", "hidden_size": "4096"})
+    assert 'class="sizing-problems errors"' in text
+    assert 'href="#id_hidden_size"' not in text
+
+
+def test_saving_what_is_not_finished_still_names_every_field(
+    pia: User, client_for: ClientFor
+) -> None:
+    address = reverse("plans:workload-create", args=["llm"])
+    response = client_for(pia).post(address, LLM | {"model_source": "shape", "model": ""})
+
+    assert response.status_code == 422
+    assert set(response.context["form"].errors) == {
+        "total_params_b",
+        "hidden_size",
+        "num_layers",
+        "num_heads",
+    }

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django import forms
 from django.utils.translation import gettext_lazy
 
 from fleet.workloads import EmbeddingWorkload, LlmWorkload, TrainingWorkload
 from planner.plans.number_fields import number_field
-from planner.plans.workload_form import WorkloadForm, radio, same
+from planner.plans.workload_common_form import TOKENS, WorkloadForm, radio, same
+
+_embedding = partial(number_field, EmbeddingWorkload)
+_llm = partial(number_field, LlmWorkload)
+_training = partial(number_field, TrainingWorkload)
 
 
 class EmbeddingForm(WorkloadForm):
@@ -15,28 +21,24 @@ class EmbeddingForm(WorkloadForm):
 
     kind = "embedding"
     struct = EmbeddingWorkload
+    model_kinds = ("embedding", "reranker")
     own_fields = ("precision", "max_batch_tokens", "max_sequence_tokens", "tokens_per_second")
 
     precision = radio(
         same(("fp16", "bf16", "fp32")), label=gettext_lazy("Precision"), initial="fp16"
     )
-    max_batch_tokens = number_field(
-        EmbeddingWorkload,
+    max_batch_tokens = _embedding(
         "max_batch_tokens",
-        label=gettext_lazy("Batch"),
-        unit=gettext_lazy("tokens"),
+        gettext_lazy("Batch"),
+        unit=TOKENS,
         help_text=gettext_lazy("Sets the memory."),
     )
-    max_sequence_tokens = number_field(
-        EmbeddingWorkload,
-        "max_sequence_tokens",
-        label=gettext_lazy("Longest text"),
-        unit=gettext_lazy("tokens"),
+    max_sequence_tokens = _embedding(
+        "max_sequence_tokens", gettext_lazy("Longest text"), unit=TOKENS
     )
-    tokens_per_second = number_field(
-        EmbeddingWorkload,
+    tokens_per_second = _embedding(
         "tokens_per_second",
-        label=gettext_lazy("Wanted speed"),
+        gettext_lazy("Wanted speed"),
         unit=gettext_lazy("tokens/s"),
         help_text=gettext_lazy("Of all replicas; 0: not stated."),
     )
@@ -47,6 +49,7 @@ class LlmForm(WorkloadForm):
 
     kind = "llm"
     struct = LlmWorkload
+    model_kinds = ("llm", "vlm")
     own_fields = (
         "precision",
         "engine",
@@ -71,29 +74,17 @@ class LlmForm(WorkloadForm):
     kv_precision = radio(
         same(("auto", "bf16", "fp8")), label=gettext_lazy("KV cache"), initial="auto"
     )
-    input_tokens = number_field(
-        LlmWorkload, "input_tokens", label=gettext_lazy("Input tokens"), unit=gettext_lazy("mean")
-    )
-    output_tokens = number_field(
-        LlmWorkload, "output_tokens", label=gettext_lazy("Output tokens"), unit=gettext_lazy("mean")
-    )
-    max_context = number_field(
-        LlmWorkload,
-        "max_context",
-        label=gettext_lazy("Longest context"),
-        unit=gettext_lazy("tokens"),
-    )
-    concurrency = number_field(
-        LlmWorkload,
+    input_tokens = _llm("input_tokens", gettext_lazy("Input tokens"), unit=gettext_lazy("mean"))
+    output_tokens = _llm("output_tokens", gettext_lazy("Output tokens"), unit=gettext_lazy("mean"))
+    max_context = _llm("max_context", gettext_lazy("Longest context"), unit=TOKENS)
+    concurrency = _llm(
         "concurrency",
-        label=gettext_lazy("At once"),
-        unit=gettext_lazy("requests"),
-        help_text=gettext_lazy("Per replica."),
+        gettext_lazy("At once"),
+        help_text=gettext_lazy("Requests per replica."),
     )
-    memory_utilization = number_field(
-        LlmWorkload,
+    memory_utilization = _llm(
         "memory_utilization",
-        label=gettext_lazy("Engine's share of memory"),
+        gettext_lazy("Engine's share of memory"),
         help_text=gettext_lazy("vLLM's gpu-memory-utilization, 0 to 1."),
     )
 
@@ -103,6 +94,7 @@ class TrainingForm(WorkloadForm):
 
     kind = "training"
     struct = TrainingWorkload
+    model_kinds = ("llm", "vlm", "embedding")
     own_fields = (
         "method",
         "recipe",
@@ -139,34 +131,21 @@ class TrainingForm(WorkloadForm):
             ("ddp", "DDP"),
         ],
     )
-    sequence_tokens = number_field(
-        TrainingWorkload,
-        "sequence_tokens",
-        label=gettext_lazy("Sequence"),
-        unit=gettext_lazy("tokens"),
+    sequence_tokens = _training("sequence_tokens", gettext_lazy("Sequence"), unit=TOKENS)
+    micro_batch = _training(
+        "micro_batch", gettext_lazy("Micro-batch"), unit=gettext_lazy("per GPU")
     )
-    micro_batch = number_field(
-        TrainingWorkload,
-        "micro_batch",
-        label=gettext_lazy("Micro-batch"),
-        unit=gettext_lazy("per GPU"),
+    gpus = _training(
+        "gpus", gettext_lazy("GPUs in all"), help_text=gettext_lazy("0: the fewest that fit.")
     )
-    gpus = number_field(
-        TrainingWorkload,
-        "gpus",
-        label=gettext_lazy("GPUs in all"),
-        help_text=gettext_lazy("0: the fewest that fit."),
-    )
-    gpus_per_worker = number_field(
-        TrainingWorkload,
+    gpus_per_worker = _training(
         "gpus_per_worker",
-        label=gettext_lazy("GPUs per worker"),
+        gettext_lazy("GPUs per worker"),
         help_text=gettext_lazy("0: as many as a node has."),
     )
-    total_tokens_b = number_field(
-        TrainingWorkload,
+    total_tokens_b = _training(
         "total_tokens_b",
-        label=gettext_lazy("To train on"),
+        gettext_lazy("To train on"),
         unit=gettext_lazy("B tokens"),
         help_text=gettext_lazy("0: not stated."),
     )

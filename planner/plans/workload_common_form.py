@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
 from django import forms
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from fleet.catalogue.accelerators import accelerators
-from fleet.catalogue.models import model, nearest_models
+from fleet.catalogue.models import matching_models, model, nearest_models
 from fleet.workloads import LlmWorkload, ModelShape, Workload
 from planner.accounts.models import Team
 from planner.plans.models import Workload as WorkloadRow
@@ -39,6 +41,19 @@ _NEEDED_OF_A_SHAPE = tuple(
 )
 CONSTRAINT_FIELDS = ("clusters", "gpu_models", "topology", "gang", "allow_mig")
 _COMMON = ("replicas", "namespace", "preemptible")
+MOST_CHOICES = 8
+"""Models of the catalogue that a part of a name offers at most."""
+TOKENS = gettext_lazy("tokens")
+_shape = partial(number_field, ModelShape)
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Why a form is not ready: fields still empty, a model to choose, and what is wrong."""
+
+    needed: tuple[tuple[str, str], ...]  # label, id of the field
+    choices: str  # "3 models match; choose one.", "" without matches
+    wrong: tuple[tuple[str, str, str], ...]  # label, id, error; both "" for the form as a whole
 
 
 def radio(choices: Iterable[tuple[str, Any]], **kwargs: Any) -> forms.ChoiceField:
@@ -56,6 +71,8 @@ class WorkloadForm(forms.Form):
     struct: ClassVar[type[msgspec.Struct]]
     own_fields: ClassVar[tuple[str, ...]]
     """Fields of this kind, in the order of the page."""
+    model_kinds: ClassVar[tuple[str, ...]]
+    """Kinds of catalogue models that it can be."""
 
     version = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=0)
     name = forms.CharField(
@@ -79,50 +96,38 @@ class WorkloadForm(forms.Form):
             attrs={"list": "catalogue-models", "autocomplete": "off", "spellcheck": "false"}
         ),
     )
-    total_params_b = number_field(
-        ModelShape, "total_params_b", label=gettext_lazy("Parameters"), unit="B", optional=True
-    )
-    active_params_b = number_field(
-        ModelShape,
+    total_params_b = _shape("total_params_b", gettext_lazy("Parameters"), unit="B", optional=True)
+    active_params_b = _shape(
         "active_params_b",
-        label=gettext_lazy("Active per token"),
+        gettext_lazy("Active per token"),
         unit="B",
         help_text=gettext_lazy("Mixture of experts only."),
     )
-    hidden_size = number_field(
-        ModelShape, "hidden_size", label=gettext_lazy("Hidden size"), optional=True
-    )
-    num_layers = number_field(ModelShape, "num_layers", label=gettext_lazy("Layers"), optional=True)
-    num_heads = number_field(
-        ModelShape, "num_heads", label=gettext_lazy("Attention heads"), optional=True
-    )
-    num_kv_heads = number_field(
-        ModelShape,
+    hidden_size = _shape("hidden_size", gettext_lazy("Hidden size"), optional=True)
+    num_layers = _shape("num_layers", gettext_lazy("Layers"), optional=True)
+    num_heads = _shape("num_heads", gettext_lazy("Attention heads"), optional=True)
+    num_kv_heads = _shape(
         "num_kv_heads",
-        label=gettext_lazy("KV heads"),
+        gettext_lazy("KV heads"),
         help_text=gettext_lazy("Empty: as many as heads."),
     )
-    head_dim = number_field(
-        ModelShape,
+    head_dim = _shape(
         "head_dim",
-        label=gettext_lazy("Head size"),
+        gettext_lazy("Head size"),
         help_text=gettext_lazy("Empty: hidden size / heads."),
     )
-    intermediate_size = number_field(
-        ModelShape, "intermediate_size", label=gettext_lazy("Feed-forward size")
-    )
-    vocab_size = number_field(ModelShape, "vocab_size", label=gettext_lazy("Vocabulary"))
-    shape_max_context = number_field(
-        ModelShape,
+    intermediate_size = _shape("intermediate_size", gettext_lazy("Feed-forward size"))
+    vocab_size = _shape("vocab_size", gettext_lazy("Vocabulary"))
+    shape_max_context = _shape(
         "max_context",
-        label=gettext_lazy("Trained for"),
-        unit=gettext_lazy("tokens"),
+        gettext_lazy("Trained for"),
+        unit=TOKENS,
         help_text=gettext_lazy("Empty: not checked."),
     )
     replicas = number_field(
         LlmWorkload,
         "replicas",
-        label=gettext_lazy("Replicas"),
+        gettext_lazy("Replicas"),
         help_text=gettext_lazy("Independent copies; for training, jobs."),
     )
     namespace = forms.CharField(
@@ -141,7 +146,7 @@ class WorkloadForm(forms.Form):
     priority_number = number_field(
         LlmWorkload,
         "priority",
-        label=gettext_lazy("Priority as a number"),
+        gettext_lazy("Priority as a number"),
         help_text=gettext_lazy("Counts when “number” is chosen above."),
     )
     preemptible = forms.BooleanField(
@@ -200,6 +205,7 @@ class WorkloadForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.team = team
         self.value: Workload | None = None
+        self.choices: tuple[str, ...] = ()  # full names for a part of a name
         clusters: Any = self.fields["clusters"]
         clusters.choices = same(team.clusters.values_list("name", flat=True))
         here = sorted(set(fleet_models))
@@ -216,13 +222,25 @@ class WorkloadForm(forms.Form):
         if self.data.get(self.add_prefix("model_source")) == "shape":
             return ""
         if not name:
-            raise forms.ValidationError(_("Choose a model, or give its shape by hand."))
+            raise forms.ValidationError(
+                _("Choose a model, or give its shape by hand."), code="required"
+            )
         found = model(name)
-        if found is None:
-            near = ", ".join(nearest_models(name))
-            hint = _(" Did you mean %(near)s?") % {"near": near} if near else ""
-            raise forms.ValidationError(_("The catalogue has no model of this name.") + hint)
-        return found.name
+        if found is not None:
+            return found.name
+        matches = [m.name for m in matching_models(name) if m.kind in self.model_kinds]
+        self.choices = tuple(matches[:MOST_CHOICES]) or nearest_models(name)
+        if not matches:
+            text = _("The catalogue has no model of this name.")
+            if self.choices:
+                text += _(" Did you mean %(near)s?") % {"near": ", ".join(self.choices)}
+            raise forms.ValidationError(text)
+        text = ngettext(
+            "%(n)d model matches; choose it.", "%(n)d models match; choose one.", len(matches)
+        )
+        if len(matches) > MOST_CHOICES:
+            text = _("%(n)d models match; choose one or type more of the name.")
+        raise forms.ValidationError(text % {"n": len(matches)}, code="choose")
 
     def clean_node_selector(self) -> dict[str, str]:
         labels: dict[str, str] = self._parsed(parse_selector, "node_selector")
@@ -243,7 +261,8 @@ class WorkloadForm(forms.Form):
         if cleaned.get("model_source") == "shape":
             for name in _NEEDED_OF_A_SHAPE:
                 if cleaned.get(name) is None and name not in self.errors:
-                    self.add_error(name, _("This field is required."))
+                    error = forms.ValidationError(_("This field is required."), code="required")
+                    self.add_error(name, error)
         if self.errors:
             return cleaned
         try:
@@ -296,6 +315,25 @@ class WorkloadForm(forms.Form):
             "node_selector": selector_text(constraints["node_selector"]),
             "tolerations": tolerations_text(constraints["tolerations"]),
         }
+
+    @property
+    def unfinished(self) -> Unfinished | None:
+        """What keeps the sent form from being worked out; None when nothing does."""
+        if not self.is_bound or not self.errors:
+            return None
+        needed, wrong, choices = [], [], ""
+        for name, errors in self.errors.as_data().items():
+            bound = self[name] if name in self.fields else None
+            place = (str(bound.label), bound.id_for_label) if bound is not None else ("", "")
+            for error in errors:
+                text = " ".join(error.messages)
+                if error.code == "required":
+                    needed.append(place)
+                elif error.code == "choose":
+                    choices = text
+                else:
+                    wrong.append((*place, text))
+        return Unfinished(tuple(needed), choices, tuple(wrong))
 
     def bound(self, *names: str) -> list[forms.BoundField]:
         return [self[name] for name in names]
