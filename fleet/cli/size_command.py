@@ -152,6 +152,9 @@ def _table(shapes: Sequence[Shape]) -> str:
         ]
         for shape in shapes
     ]
+    if not any(row[-1] for row in rows):  # all fit: the room is for the figures
+        columns.pop()
+        rows = [row[:-1] for row in rows]
     return table(columns, rows)
 
 
