@@ -15,7 +15,7 @@ from fleet.sizing.errors import SizingError
 from fleet.sizing.host import serving_host
 from fleet.sizing.kv_cache import KvCost, kv_cost
 from fleet.sizing.load_time import load_time
-from fleet.sizing.overhead import Overhead, engine_overhead, is_large
+from fleet.sizing.overhead import Overhead, default_sequences, engine_overhead
 from fleet.sizing.parallelism import Split, splits
 from fleet.sizing.requirement import Fit, Line, MemoryUse, Shape
 from fleet.sizing.verdict import SOURCE, Options, margin_line, verdict
@@ -149,14 +149,13 @@ def judge(
     """
     tp, pp = split.tp, split.pp
     weights, weights_line = weights_per_gpu(entry, workload.precision, tp, pp)
-    default = 1024 if is_large(card) else 256
     taken = engine_overhead(
         entry,
         card,
         workload.engine,
         tp,
         pp,
-        sequences=sequences or max(default, workload.concurrency),
+        sequences=sequences or max(default_sequences(card), workload.concurrency),
         batched_tokens=batched_tokens,
     )
     budget, budget_line = _budget(workload, card, weights, taken)
@@ -212,7 +211,7 @@ def judge(
         usable_mib=card.usable_mib,
         use=MemoryUse(weights, need, taken.activations, 0.0, taken.runtime),
         fit=fit,
-        why=_why(fit, card, weights, left, need, longest, wanted, workload),
+        why=_why(fit, card, weights, taken, left, longest, wanted, workload),
         lines=lines,
         max_concurrency=concurrency,
         load_seconds=(ready.low, ready.high),
@@ -285,12 +284,14 @@ def _why(
     fit: Fit,
     card: Card,
     weights: float,
+    taken: Overhead,
     left: float,
-    need: float,
     longest: float,
     wanted: float,
     workload: LlmWorkload,
 ) -> str:
+    if left <= 0 and weights < max(taken.activations, taken.runtime):
+        return _crowded(card, taken, workload)
     if left <= 0:
         return say(
             "Weights of {weights} a GPU and the engine leave nothing of the {usable} for a KV "
@@ -307,12 +308,14 @@ def _why(
         )
     if fit is Fit.NO:
         return say(
-            "{left} a GPU is left for the KV cache; {requests} requests at once need {need}.",
+            "{left} a GPU is left for the KV cache; {requests:,} requests at once need {need}. "
+            "Take more replicas with fewer requests at once each.",
             left=gib_text(left),
             requests=workload.concurrency,
             need=gib_text(wanted),
         )
-    sizes = {"weights": gib_text(weights), "left": gib_text(left), "need": gib_text(need)}
+    sizes = {"weights": gib_text(weights), "left": gib_text(left)}
+    sizes["need"] = gib_text(max(longest, wanted))
     if fit is Fit.FITS:
         return say(
             "Weights {weights} a GPU; {left} left for a KV cache of {need}: enough to spare.",
@@ -320,4 +323,31 @@ def _why(
         )
     return say(
         "Weights {weights} a GPU; {left} left for a KV cache of {need}: little to spare.", **sizes
+    )
+
+
+def _crowded(card: Card, taken: Overhead, workload: LlmWorkload) -> str:
+    """Why activations and the engine, not the weights, leave nothing. Activations of the sampler
+    grow with the requests at once."""
+    usable = gib_text(card.usable_mib)
+    is_of_requests = (
+        taken.activations > taken.runtime
+        and workload.engine != "sglang"
+        and workload.concurrency > default_sequences(card)
+    )
+    if is_of_requests:
+        return say(
+            "Activations for {requests:,} requests at once take {activations} a GPU and leave "
+            "nothing of the {usable} for a KV cache. Take more replicas with fewer requests at "
+            "once each.",
+            requests=workload.concurrency,
+            activations=gib_text(taken.activations),
+            usable=usable,
+        )
+    return say(
+        "Activations of {activations} and {runtime} of the engine's buffers a GPU leave nothing "
+        "of the {usable} for a KV cache.",
+        activations=gib_text(taken.activations),
+        runtime=gib_text(taken.runtime),
+        usable=usable,
     )

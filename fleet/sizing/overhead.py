@@ -45,6 +45,11 @@ def is_large(card: Card) -> bool:
     return card.usable_mib >= _LARGE_GIB * GIB and not card.name.startswith(("A100", "A800"))
 
 
+def default_sequences(card: Card) -> int:
+    """How many sequences vLLM batches by default: 1,024 on large GPUs, else 256."""
+    return 1024 if is_large(card) else 256
+
+
 def engine_overhead(
     entry: Model,
     card: Card,
@@ -62,7 +67,7 @@ def engine_overhead(
     """
     if engine == "sglang":
         return _sglang(card, tp, pp)
-    sequences = sequences or (1024 if is_large(card) else 256)
+    sequences = sequences or default_sequences(card)
     tokens = batched_tokens or (8192 if is_large(card) else 2048)
     activations, line = _activations(entry, tp, sequences, tokens)
     return _with_runtime(activations, line, card, tp * pp)

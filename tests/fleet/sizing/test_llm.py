@@ -213,3 +213,21 @@ def test_a_larger_batch_limit_of_the_engine_takes_more_activation_memory() -> No
     many = judge(entry, llm(), card, split, sequences=1024)
     assert few.use.activations < many.use.activations
     assert replace(few, use=many.use).use.total > few.use.total
+
+
+def test_too_many_requests_at_once_are_named_as_what_leaves_nothing() -> None:
+    found = size(LlmWorkload(name="x", model="meta-llama/Meta-Llama-3.1-8B", concurrency=100_000))
+
+    assert not found.shapes
+    for shape in found.refused:
+        assert shape.use.activations > shape.use.weights
+        assert "Activations for 100,000 requests at once" in shape.why
+        assert "more replicas with fewer requests" in shape.why
+
+
+def test_large_activations_are_not_put_down_to_requests_that_are_few() -> None:
+    workload = LlmWorkload(name="x", model="Qwen/Qwen3-0.6B", concurrency=1, engine="vllm")
+    refused = size(workload, cards=[StatedCard("tiny card", 2048)]).refused
+
+    assert refused[0].why.startswith("Activations of ")
+    assert "at once" not in refused[0].why
