@@ -57,11 +57,11 @@ class NodeBox:
 
     @classmethod
     def of(cls, node: Any) -> Self:
-        """From anything with ``name``, ``squares`` and perhaps ``url``."""
+        """From anything with ``name``, ``squares`` and perhaps ``url`` and ``text``."""
         squares = "".join(state if state in STATES else "x" for state in node.squares)
         return cls(
             name=node.name,
             url=getattr(node, "url", ""),
             squares=squares,
-            text=words(Counter(squares)) or _("no GPUs"),
+            text=getattr(node, "text", "") or words(Counter(squares)) or _("no GPUs"),
         )

@@ -83,6 +83,10 @@ class Cell:
     first: str
 
     @property
+    def title(self) -> str:
+        return question_title(self.question)
+
+    @property
     def more(self) -> int:
         return self.problems - 1
 

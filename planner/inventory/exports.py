@@ -9,8 +9,10 @@ from django.http import HttpResponse
 from fleet.csv_text import Cell, write_csv
 from fleet.readiness.finding import question_title
 from planner.inventory import findings as derived
-from planner.inventory.models import Cluster, NodeRow
+from planner.inventory.models import Cluster, NodeRow, PodRow
 from planner.inventory.queries import ClusterLine
+from planner.inventory.running import OwnerLine
+from planner.inventory.topology import DomainLevel
 
 Table = tuple[Sequence[str], Iterable[Sequence[Cell]]]
 
@@ -26,6 +28,7 @@ NODE_COLUMNS = (
     "node",
     "cluster",
     "gpu_model",
+    "model_label",
     "sharing",
     "squares",
     "pool",
@@ -50,6 +53,7 @@ def node_rows(nodes: Iterable[NodeRow]) -> Table:
             node.name,
             node.snapshot.cluster.name,
             node.gpu_model,
+            node.gpu_label,
             node.sharing,
             node.squares,
             node.pool,
@@ -83,6 +87,9 @@ CLUSTER_COLUMNS = (
     "requested_gpus",
     "free_gpus",
     "stranded_gpus",
+    "partly_used_gpus",
+    "uncounted_nodes",
+    "odd_objects",
     "fail",
     "warn",
     "unknown",
@@ -114,7 +121,52 @@ def _cluster_row(line: ClusterLine) -> list[Cell]:
         snapshot.requested_gpus,
         snapshot.free_gpus,
         snapshot.stranded_gpus,
+        snapshot.partly_used_gpus,
+        snapshot.uncounted_nodes,
+        snapshot.problem_count,
         *(snapshot.verdicts.get(verdict, 0) for verdict in ("fail", "warn", "unknown", "pass")),
+    ]
+
+
+DOMAIN_COLUMNS = ("level", "label", "within", "domain", "gpu_nodes", "gpus", "free", "uncounted")
+
+
+def domain_rows(levels: Iterable[DomainLevel]) -> Table:
+    """One row a topology domain, coarse to fine."""
+    return DOMAIN_COLUMNS, [
+        (
+            level.name,
+            level.key,
+            domain.parents,
+            domain.value,
+            domain.nodes,
+            domain.physical,
+            domain.free,
+            domain.uncounted,
+        )
+        for level in levels
+        for domain in level.domains
+    ]
+
+
+OWNER_COLUMNS = ("namespace", "owner", "state", "pods", "units", "resource")
+
+
+def owner_rows(lines: Iterable[OwnerLine]) -> Table:
+    """One row an owner and state."""
+    return OWNER_COLUMNS, [
+        (o.namespace, o.owner, o.state, o.pods, o.gpu_units, o.gpu_resource) for o in lines
+    ]
+
+
+POD_COLUMNS = ("namespace", "pod", "owner", "state", "node", "units", "resource")
+
+
+def pod_rows(pods: Iterable[PodRow]) -> Table:
+    """One row a pod."""
+    return POD_COLUMNS, [
+        (p.namespace, p.name, p.owner, p.state, p.node_name, p.gpu_units, p.gpu_resource)
+        for p in pods
     ]
 
 

@@ -9,15 +9,19 @@ import django_filters
 from django import forms
 from django.db.models import F, Q, QuerySet
 from django.db.models.fields.json import KeyTransform
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from planner.inventory.models import NodeRow
+from fleet.model_names import model_words
+from planner.inventory.models import Cluster, NodeRow
 from planner.inventory.queries import NO_MODEL, NO_POOL
 
 STATES = (
     ("free", _("Has free GPUs")),
     ("full", _("Nothing free")),
+    ("requested", _("Has requested GPUs")),
     ("stranded", _("Has stranded GPUs")),
+    ("withheld", _("Has GPUs that are not schedulable")),
     ("not-schedulable", _("Takes no pods")),
     ("unhealthy", _("Has unhealthy GPUs")),
     ("unknown", _("Use unknown")),
@@ -25,6 +29,13 @@ STATES = (
 )
 MOST_LEVELS = 8
 _DOMAIN = re.compile(r"(?P<level>[a-z0-9-]{1,60}):(?P<value>[^\0]{1,253})")
+
+
+def _cluster_words(name: str, source: str) -> str:
+    """A cluster as the filter offers it: one that does not exist says so."""
+    if source != Cluster.Source.DEMO:
+        return name
+    return gettext("%(name)s (synthetic)") % {"name": name}
 
 
 class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no types
@@ -38,6 +49,12 @@ class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no ty
     )
     cluster = django_filters.ChoiceFilter(
         field_name="snapshot__cluster__name", label=_("Cluster"), empty_label=_("all")
+    )
+    real = django_filters.ChoiceFilter(
+        method="filter_real",
+        label=_("Synthetic clusters"),
+        choices=(("1", _("left out")),),
+        empty_label=_("included"),
     )
     model = django_filters.ChoiceFilter(
         method="filter_model", label=_("GPU model"), empty_label=_("all")
@@ -72,15 +89,23 @@ class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no ty
     def __init__(self, data: Any, queryset: QuerySet[NodeRow], **kwargs: Any) -> None:
         super().__init__(data, queryset, **kwargs)
         at_hand = queryset.order_by().filter(is_gpu_node=True)
-        for name, column, absent in (
-            ("cluster", "snapshot__cluster__name", ""),
-            ("model", "gpu_model", NO_MODEL),
-            ("pool", "pool", NO_POOL),
-        ):
-            values = sorted(set(at_hand.values_list(column, flat=True)))
-            self.filters[name].extra["choices"] = [
-                (value or absent, value or absent) for value in values
-            ]
+        clusters = set(at_hand.values_list("snapshot__cluster__name", "snapshot__cluster__source"))
+        self._choose(
+            "cluster", [(name, _cluster_words(name, source)) for name, source in sorted(clusters)]
+        )
+        pools = sorted(set(at_hand.values_list("pool", flat=True)))
+        self._choose("pool", [(pool or NO_POOL, pool or NO_POOL) for pool in pools])
+        models = set(at_hand.values_list("gpu_model", "gpu_label"))
+        named = sorted({model for model, _label in models if model})
+        labels = sorted({label for _model, label in models if label})
+        unnamed = [(NO_MODEL, NO_MODEL)] if ("", "") in models else []
+        unlisted = [(name, model_words(None, name, "")) for name in labels if name not in named]
+        self._choose("model", [(name, name) for name in named] + unnamed + unlisted)
+        if not any(source == Cluster.Source.DEMO for _name, source in clusters):
+            del self.filters["real"]
+
+    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
+        self.filters[name].extra["choices"] = choices
 
     def filter_queryset(self, queryset: QuerySet[NodeRow]) -> QuerySet[NodeRow]:
         filtered: QuerySet[NodeRow] = super().filter_queryset(queryset)
@@ -89,14 +114,19 @@ class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no ty
         return filtered
 
     def filter_text(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
-        columns = ("name", "pool", "instance_type", "zone", "gpu_model")
+        columns = ("name", "pool", "instance_type", "zone", "gpu_model", "gpu_label")
         wanted = Q()
         for column in columns:
             wanted |= Q(**{f"{column}__icontains": value})
         return queryset.filter(wanted)
 
     def filter_model(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
-        return queryset.filter(gpu_model="" if value == NO_MODEL else value)
+        if value == NO_MODEL:
+            return queryset.filter(gpu_model="", gpu_label="")
+        return queryset.filter(Q(gpu_model=value) | Q(gpu_label=value))
+
+    def filter_real(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
+        return queryset.exclude(snapshot__cluster__source=Cluster.Source.DEMO)
 
     def filter_pool(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
         return queryset.filter(pool="" if value == NO_POOL else value)
@@ -110,6 +140,8 @@ class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no ty
             "full": Q(free=0, schedulable=True),
             "stranded": Q(stranded__gt=0),
             "not-schedulable": Q(schedulable=False),
+            "requested": Q(requested__gt=0),
+            "withheld": Q(allocatable__lt=F("physical")),
             "unhealthy": Q(unhealthy__gt=0),
             "unknown": Q(free=None),
             "problems": Q(problem_count__gt=0),

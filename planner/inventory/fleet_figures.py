@@ -6,17 +6,19 @@ computed for a set of snapshots and a price book.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 
+from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from fleet.catalogue.prices import PriceBook, PriceKind
 from fleet.costs import IdleReport, idle_cost
+from fleet.model_names import model_words
 from fleet.summary import FleetSummary, SummaryRow, summarise
 from planner import charts
 from planner.accounts.models import Team
@@ -59,21 +61,35 @@ class Figures:
 
     gpu_nodes: int
     physical: int | None
-    physical_note: str
+    schedulable: int
+    withheld: int
+    withheld_url: str
+    uncounted: int
+    uncounted_url: str
     requested: int | None
     requested_note: str
+    requested_url: str
     free: int | None
+    free_note: str
     stranded_link: str
     stranded_url: str
     free_url: str
     nodes_url: str
     idle: str
     idle_note: str
+    prices_url: str
     models: list[ModelLine]
 
 
-def figures(team: Team | None, clusters: Sequence[Cluster], cluster: str = "") -> Figures:
-    """The figures of ``clusters``; links keep the choice of one ``cluster``."""
+def figures(
+    team: Team | None, clusters: Sequence[Cluster], scope: Mapping[str, str] | None = None
+) -> Figures:
+    """The figures of ``clusters``; links to nodes keep the ``scope``, filters of their table."""
+    scope = scope or {}
+
+    def nodes(state: str = "") -> str:
+        return node_list_url(**scope, state=state)
+
     keys = tuple(
         (c.name, c.current_snapshot.pk, c.current_snapshot.created_at)
         for c in clusters
@@ -88,32 +104,25 @@ def figures(team: Team | None, clusters: Sequence[Cluster], cluster: str = "") -
     return Figures(
         gpu_nodes=sum(c.current_snapshot.gpu_node_count for c in clusters if c.current_snapshot),
         physical=totals.physical if is_known else None,
-        physical_note=_schedulable_note(totals),
+        schedulable=totals.schedulable,
+        withheld=max(0, totals.physical - totals.schedulable),
+        withheld_url=nodes("withheld"),
+        uncounted=totals.uncounted_nodes,
+        uncounted_url=nodes("unknown"),
         requested=totals.requested if is_known else None,
         requested_note=_share_note(totals.requested, totals.schedulable),
+        requested_url=nodes("requested"),
         free=totals.free if is_known else None,
+        free_note=partly_used_note(totals.unknown),
         stranded_link=_("+ %(count)d stranded: why") % {"count": stranded} if stranded else "",
-        stranded_url=node_list_url(cluster=cluster, state="stranded"),
-        free_url=node_list_url(cluster=cluster, state="free"),
-        nodes_url=node_list_url(cluster=cluster),
+        stranded_url=nodes("stranded"),
+        free_url=nodes("free"),
+        nodes_url=nodes(),
         idle=amount,
         idle_note=note,
-        models=[_model_line(row, cluster) for row in summary.models],
+        prices_url=reverse("plans:price-list"),
+        models=[_model_line(row, scope) for row in summary.models],
     )
-
-
-def _schedulable_note(totals: SummaryRow) -> str:
-    note = _("%(yes)d schedulable") % {"yes": totals.schedulable}
-    if totals.physical > totals.schedulable:
-        note = _("%(yes)d schedulable, %(no)d not") % {
-            "yes": totals.schedulable,
-            "no": totals.physical - totals.schedulable,
-        }
-    if totals.uncounted_nodes:
-        note += "; " + ngettext(
-            "%(count)d node uncounted", "%(count)d nodes uncounted", totals.uncounted_nodes
-        ) % {"count": totals.uncounted_nodes}
-    return note
 
 
 def _share_note(requested: int, schedulable: int) -> str:
@@ -122,13 +131,24 @@ def _share_note(requested: int, schedulable: int) -> str:
     return _("%(share)d %% of schedulable") % {"share": round(100 * requested / schedulable)}
 
 
-def _model_line(row: SummaryRow, cluster: str) -> ModelLine:
-    model = NO_MODEL if row.name == "unknown" else row.name
+def partly_used_note(boards: int | None) -> str:
+    """Boards beside the free ones of which only some units are held; "" for none."""
+    if not boards:
+        return ""
+    return ngettext("%(count)d partly used", "%(count)d partly used", boards) % {"count": boards}
+
+
+def _model_line(row: SummaryRow, scope: Mapping[str, str]) -> ModelLine:
+    unlisted = model_words(None, row.label, "") if row.label else ""
+    name = row.name
+    if row.name == "unknown":
+        name = unlisted or _("unknown model")
+    model = name if row.name != "unknown" else row.label or NO_MODEL
     return ModelLine(
         row=row,
-        name=_("unknown model") if model == NO_MODEL else model,
-        url=node_list_url(cluster=cluster, model=model),
-        free_url=node_list_url(cluster=cluster, model=model, state="free"),
+        name=name,
+        url=node_list_url(**scope, model=model),
+        free_url=node_list_url(**scope, model=model, state="free"),
     )
 
 
@@ -142,16 +162,40 @@ def _idle_text(report: IdleReport) -> tuple[str, str]:
     kind = _("list prices") if all(p.kind == PriceKind.LIST for p in prices) else _("your prices")
     note = _("a month, %(prices)s") % {"prices": kind}
     if dates:
-        note = _("a month, %(prices)s of %(day)s") % {
+        template = _("a month, %(prices)s of %(day)s")
+        if len(set(dates)) > 1:
+            template = _("a month, %(prices)s, oldest of %(day)s")
+        note = template % {
             "prices": kind,
             "day": date_format(min(dates), "j M Y"),
         }
-    without = sum(1 for line in report.lines if line.per_hour is None)
-    if without:
-        note += "; " + ngettext(
-            "%(count)d kind without price or use", "%(count)d kinds without price or use", without
-        ) % {"count": without}
-    return amount, note
+    return amount, "; ".join((note, *_left_out(report)))
+
+
+def _left_out(report: IdleReport) -> list[str]:
+    """What is in the fleet and not in the amount, one text a reason."""
+    missing = [line for line in report.lines if line.per_hour is None]
+    unpriced = sum(1 for line in missing if line.price is None)
+    texts = []
+    if unpriced:
+        texts.append(
+            ngettext(
+                "%(count)d kind of machine has no price",
+                "%(count)d kinds of machine have no price",
+                unpriced,
+            )
+            % {"count": unpriced}
+        )
+    if unused := len(missing) - unpriced:
+        texts.append(
+            ngettext(
+                "of %(count)d kind of machine the use is unknown",
+                "of %(count)d kinds of machine the use is unknown",
+                unused,
+            )
+            % {"count": unused}
+        )
+    return texts
 
 
 def chart(figures_shown: Figures) -> charts.Chart | None:

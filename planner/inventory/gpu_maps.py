@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from fleet.model_names import model_words
 from planner.inventory.models import NodeRow
 from planner.inventory.queries import NO_POOL, node_list_url, node_url
 
@@ -23,6 +24,7 @@ class NodeBox:
     name: str
     url: str
     squares: str
+    text: str = ""  # instead of the squares in words
 
 
 @dataclass(slots=True)
@@ -64,12 +66,16 @@ def pool_maps(nodes: QuerySet[NodeRow]) -> list[PoolMap]:
             "gpu_model",
             "name",
             "squares",
+            "gpu_label",
+            "physical",
         )
     )
     maps = []
     for (cluster, uuid, pool), members in groupby(rows, key=lambda row: row[:3]):
         found = list(members)
-        models = dict.fromkeys(row[3] for row in found if row[3])
+        models = dict.fromkeys(
+            row[3] or model_words(None, row[6], "") for row in found if row[3] or row[6]
+        )
         pool_map = PoolMap(
             cluster=cluster,
             pool=pool,
@@ -81,6 +87,13 @@ def pool_maps(nodes: QuerySet[NodeRow]) -> list[PoolMap]:
             for state in row[5]:
                 pool_map.counts[state] = pool_map.counts.get(state, 0) + 1
         if not pool_map.is_folded:
-            pool_map.nodes = [NodeBox(row[4], node_url(uuid, row[4]), row[5]) for row in found]
+            pool_map.nodes = [_box(row[4], node_url(uuid, row[4]), row[5], row[7]) for row in found]
         maps.append(pool_map)
     return sorted(maps, key=lambda m: (m.cluster, -sum(m.counts.values()), m.pool))
+
+
+def _box(name: str, url: str, squares: str, physical: int | None) -> NodeBox:
+    """A node that hides its number of GPUs is one unknown square, not an empty box."""
+    if physical is None:
+        return NodeBox(name, url, "x", _("number of GPUs unknown"))
+    return NodeBox(name, url, squares)

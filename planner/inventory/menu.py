@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from planner.accounts.models import Team
 from planner.frame import navigation, search
@@ -16,7 +16,7 @@ def register() -> None:
     """Called once, when the app is ready."""
     navigation.register_count("clusters", count_clusters)
     navigation.register_count("nodes", count_nodes)
-    navigation.register_count("readiness", count_failed)
+    navigation.register_count("readiness", count_failed, words=say_failed, verdict="fail")
     navigation.register_clusters(cluster_names)
     search.register(gettext_lazy("Clusters"), find_clusters)
     search.register(gettext_lazy("Nodes"), find_nodes)
@@ -43,6 +43,11 @@ def count_failed(team: Team, cluster: str) -> int:
     return sum((found or {}).get("fail", 0) for found in verdicts)
 
 
+def say_failed(number: int) -> str:
+    """What the number beside "Readiness" counts."""
+    return ngettext("%(n)d failed check", "%(n)d failed checks", number) % {"n": number}
+
+
 def cluster_names(team: Team) -> list[str]:
     return list(Cluster.objects.filter(team=team).values_list("name", flat=True))
 
@@ -58,15 +63,23 @@ def find_clusters(team: Team, text: str) -> list[search.Result]:
 def find_nodes(team: Team, text: str) -> list[search.Result]:
     rows: QuerySet[NodeRow] = queries.nodes_of(team)
     found = (
-        rows.filter(Q(name__icontains=text) | Q(gpu_model__icontains=text))
+        rows.filter(
+            Q(name__icontains=text) | Q(gpu_model__icontains=text) | Q(gpu_label__icontains=text)
+        )
         .order_by("name")
-        .values_list("name", "gpu_model", "snapshot__cluster__name", "snapshot__cluster__uuid")
+        .select_related("snapshot__cluster")
+        .only(*queries.NODE_COLUMNS)
     )
     return [
         search.Result(
-            name,
-            queries.node_url(uuid, name),
-            _("%(model)s in %(cluster)s") % {"model": model or _("no GPU"), "cluster": cluster},
+            row.name,
+            queries.node_url(row.snapshot.cluster.uuid, row.name),
+            _("%(model)s in %(cluster)s")
+            % {"model": _model(row), "cluster": row.snapshot.cluster.name},
         )
-        for name, model, cluster, uuid in found[: search.LIMIT]
+        for row in found[: search.LIMIT]
     ]
+
+
+def _model(row: NodeRow) -> str:
+    return row.model_words or (_("unknown model") if row.is_gpu_node else _("no GPU"))

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from fleet import inventory as fi
+from fleet.model_names import model_words
 from fleet.tolerations import taint_text
 from fleet.units import gib_text
 from planner.inventory.models import Cluster, NodeRow, PodRow
@@ -27,10 +28,10 @@ class UnitLine:
     kind: str
     profile: str
     memory: str
-    capacity: int
-    allocatable: int
-    requested: int
-    free: int
+    capacity: int | None  # None in all four: the node gives no number that can be read
+    allocatable: int | None
+    requested: int | None
+    free: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class GroupLine:
     """A device group with the place where each fact was read."""
 
     group: fi.DeviceGroup
+    name: str
     memory: str
     units: list[UnitLine]
 
@@ -94,6 +96,7 @@ def _levels(cluster: Cluster, node: fi.Node) -> list[tuple[str, fi.TopologyLevel
 def _group(node: fi.Node, group: fi.DeviceGroup) -> GroupLine:
     return GroupLine(
         group=group,
+        name=_model(group),
         memory=gib_text(group.memory_mib, 0) if group.memory_mib is not None else "",
         units=[
             UnitLine(
@@ -107,8 +110,18 @@ def _group(node: fi.Node, group: fi.DeviceGroup) -> GroupLine:
                 free=node.free(units),
             )
             for units in group.units
+        ]
+        + [
+            UnitLine(name, _("unreadable"), "", "", None, None, None, None)
+            for name in group.unreadable
         ],
     )
+
+
+def _model(group: fi.DeviceGroup) -> str:
+    if group.model or group.model_label:
+        return model_words(group.model, group.model_label, group.vendor)
+    return _("GPU of unknown model")
 
 
 def _measures(node: fi.Node) -> list[Measure]:

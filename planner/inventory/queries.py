@@ -42,6 +42,21 @@ def clusters_of(team: Team | None, name: str = "", *, findings: bool = False) ->
     return found.filter(name=name) if name else found
 
 
+@dataclass(frozen=True, slots=True)
+class Synthetic:
+    """How many clusters do not exist, and how many GPUs they pretend to have."""
+
+    clusters: int
+    gpus: int
+
+
+def synthetic(clusters: Iterable[Cluster]) -> Synthetic:
+    """The share of the demo fleet in ``clusters``."""
+    found = [cluster for cluster in clusters if cluster.is_synthetic]
+    gpus = sum(c.current_snapshot.physical_gpus or 0 for c in found if c.current_snapshot)
+    return Synthetic(len(found), gpus)
+
+
 def current_snapshot_ids(clusters: Iterable[Cluster]) -> list[int]:
     return [c.current_snapshot_id for c in clusters if c.current_snapshot_id is not None]
 
@@ -120,6 +135,10 @@ class ClusterLine:
         return node_list_url(cluster=self.cluster.name, state="free")
 
     @property
+    def uncounted_url(self) -> str:
+        return node_list_url(cluster=self.cluster.name, state="unknown")
+
+    @property
     def needs_a_look(self) -> bool:
         """Not read, stale, paused, failed, or on a version without support."""
         return (
@@ -173,7 +192,7 @@ def node_url(cluster_uuid: Any, name: str) -> str:
 
 
 def node_list_url(**filters: str) -> str:
-    """The node table with that filter in its address."""
+    """The node table with that filter in its address; empty values are left out."""
     return reverse("inventory:node-list", query={k: v for k, v in filters.items() if v})
 
 
@@ -183,6 +202,7 @@ NODE_COLUMNS = (
     "instance_type",
     "zone",
     "gpu_model",
+    "gpu_label",
     "sharing",
     "is_gpu_node",
     "schedulable",
@@ -197,6 +217,8 @@ NODE_COLUMNS = (
     "squares",
     "problem_count",
     "snapshot__cluster__uuid",
+    "snapshot__cluster__name",
+    "snapshot__cluster__source",
 )
 """What tables of nodes show: everything but the encoded value."""
 

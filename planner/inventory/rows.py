@@ -74,6 +74,7 @@ def duplicates(nodes: tuple[fi.Node, ...]) -> list[str]:
 def _node_row(snapshot: Snapshot, node: fi.Node, name: str) -> NodeRow:
     figures: NodeFigures = node_figures(node)
     models = list(dict.fromkeys(group.model or "" for group in node.groups))
+    labels = list(dict.fromkeys(g.model_label for g in node.groups if not g.model))
     return NodeRow(
         snapshot=snapshot,
         name=name,
@@ -82,6 +83,7 @@ def _node_row(snapshot: Snapshot, node: fi.Node, name: str) -> NodeRow:
         zone=storable(node.zone, 253),
         vendor=storable(node.groups[0].vendor if node.groups else "", 40),
         gpu_model=storable(" + ".join(filter(None, models)), 253),
+        gpu_label=storable(" + ".join(filter(None, labels)), 253),
         sharing=storable(" + ".join(dict.fromkeys(g.sharing for g in node.groups)), 60),
         is_gpu_node=node.is_gpu_node,
         schedulable=node.schedulable,

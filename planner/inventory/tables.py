@@ -40,8 +40,7 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
         extra_context={"with_cluster": True},
     )
     cluster = tables.TemplateColumn(
-        "<a href=\"{% url 'inventory:cluster-detail' record.snapshot.cluster.uuid %}\">"
-        "{{ record.snapshot.cluster.name }}</a>",
+        template_name="inventory/node_cluster.html",
         verbose_name=_("Cluster"),
         order_by=("snapshot__cluster__name", "name"),
         attrs=_SECOND,
@@ -49,7 +48,7 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
     gpu_model = tables.TemplateColumn(
         template_name="inventory/node_model.html",
         verbose_name=_("GPU model"),
-        order_by=("gpu_model", "name"),
+        order_by=("gpu_model", "gpu_label", "name"),
         attrs=_NOWRAP,
     )
     squares = tables.TemplateColumn(

@@ -19,9 +19,12 @@ class DomainLine:
     value: str
     parents: str
     nodes: int
-    physical: int
-    free: int
+    physical: int | None  # None: none of its nodes says how many
+    free: int | None
+    uncounted: int
     url: str
+    free_url: str
+    uncounted_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +75,34 @@ def _domain_level(
         if level not in topology:
             continue
         path = tuple((name, topology[name]) for name in (*coarser, level) if name in topology)
-        line = sums.setdefault(path, [0, 0, 0])
+        line = sums.setdefault(path, [0, 0, 0, 0])
         line[0] += 1
+        line[3] += boards is None
         line[1] += boards or 0
         line[2] += unheld or 0
-    domains = [
-        DomainLine(
-            level,
-            path[-1][1],
-            " / ".join(value for _level, value in path[:-1]),
-            nodes=nodes,
-            physical=physical,
-            free=free,
-            url=node_list_url(
-                cluster=cluster.name, domain="/".join(f"{name}:{value}" for name, value in path)
-            ),
-        )
-        for path, (nodes, physical, free) in sorted(sums.items())
-    ]
+    domains = [_line(cluster, path, *counts) for path, counts in sorted(sums.items())]
     return DomainLevel(level, key, domains, len(rows) - sum(d.nodes for d in domains))
+
+
+def _line(
+    cluster: Cluster,
+    path: tuple[tuple[str, str], ...],
+    nodes: int,
+    physical: int,
+    free: int,
+    uncounted: int,
+) -> DomainLine:
+    place = {"cluster": cluster.name, "domain": "/".join(f"{name}:{value}" for name, value in path)}
+    is_known = uncounted < nodes
+    return DomainLine(
+        level=path[-1][0],
+        value=path[-1][1],
+        parents=" / ".join(value for _level, value in path[:-1]),
+        nodes=nodes,
+        physical=physical if is_known else None,
+        free=free if is_known else None,
+        uncounted=uncounted,
+        url=node_list_url(**place),
+        free_url=node_list_url(**place, state="free"),
+        uncounted_url=node_list_url(**place, state="unknown"),
+    )

@@ -28,6 +28,16 @@ urlpatterns = [
     path("clusters/<uuid:uuid>/", clusters.cluster_detail, name="cluster-detail"),
     path("clusters/<uuid:uuid>/topology/", clusters.cluster_topology, name="cluster-topology"),
     path("clusters/<uuid:uuid>/running/", clusters.cluster_running, name="cluster-running"),
+    path(
+        "clusters/<uuid:uuid>/topology.csv",
+        clusters.cluster_topology_csv,
+        name="cluster-topology-csv",
+    ),
+    path(
+        "clusters/<uuid:uuid>/running.csv",
+        clusters.cluster_running_csv,
+        name="cluster-running-csv",
+    ),
     path("clusters/<uuid:uuid>/snapshots/", clusters.snapshot_list, name="snapshot-list"),
     path(
         "clusters/<uuid:uuid>/snapshots/<int:number>/",

@@ -35,6 +35,9 @@ WAYS: dict[str, type[ClusterForm]] = {
     "in-cluster": InClusterForm,
 }
 
+PROXY_COMMANDS = "kubectl proxy --port=8001\n# http://127.0.0.1:8001"
+"""The way in for those whose kubeconfig starts a program: the command, and the address to give."""
+
 
 def _page(
     request: PlannerRequest, way: str = "", form: ClusterForm | None = None, status: int = 200
@@ -47,6 +50,7 @@ def _page(
         "open": way,
         "export_script": rbac.export_script(),
         "manifest": rbac.read_only_manifest(),
+        "proxy_commands": PROXY_COMMANDS,
     }
     return render(request, "inventory/cluster_add.html", context, status=status)
 

@@ -13,10 +13,10 @@ from planner.accounts.access import role_required
 from planner.accounts.middleware import PlannerRequest
 from planner.accounts.models import Role
 from planner.frame import navigation
-from planner.inventory import exports, gpu_maps, queries, running, topology
+from planner.inventory import exports, fleet_figures, gpu_maps, queries, running, topology
 from planner.inventory.models import NodeRow, Snapshot
 from planner.inventory.tables import ClusterNodeTable
-from planner.inventory.views.objects import cluster_or_404
+from planner.inventory.views.objects import cluster_or_404, current_or_404
 
 PAGE_SIZE = 50
 
@@ -46,11 +46,7 @@ def cluster_detail(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     """The nodes of one cluster, and how its last sync went."""
     cluster = cluster_or_404(request, uuid)
     rows = NodeRow.objects.filter(snapshot=cluster.current_snapshot_id, is_gpu_node=True)
-    table = ClusterNodeTable(
-        rows.select_related("snapshot__cluster").only(
-            *queries.NODE_COLUMNS, "snapshot__cluster__name"
-        )
-    )
+    table = ClusterNodeTable(rows.select_related("snapshot__cluster").only(*queries.NODE_COLUMNS))
     RequestConfig(request, paginate={"per_page": PAGE_SIZE, "silent": True}).configure(table)
     context = queries.cluster_head(cluster, "nodes") | {
         "table": table,
@@ -58,7 +54,11 @@ def cluster_detail(request: PlannerRequest, uuid: UUID) -> HttpResponse:
         "nodes_url": queries.node_list_url(cluster=cluster.name),
         "free_url": queries.node_list_url(cluster=cluster.name, state="free"),
         "stranded_url": queries.node_list_url(cluster=cluster.name, state="stranded"),
-        "running_url": queries.cluster_url(cluster, "running"),
+        "free_note": fleet_figures.partly_used_note(
+            cluster.current_snapshot.partly_used_gpus if cluster.current_snapshot else None
+        ),
+        "requested_url": queries.node_list_url(cluster=cluster.name, state="requested"),
+        "uncounted_url": queries.node_list_url(cluster=cluster.name, state="unknown"),
     }
     return render(request, "inventory/cluster_detail.html", context)
 
@@ -72,6 +72,27 @@ def cluster_topology(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     levels = topology.domain_levels(cluster, snapshot) if snapshot else []
     context = {"levels": levels} | queries.cluster_head(cluster, "topology")
     return render(request, "inventory/cluster_topology.html", context)
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def cluster_topology_csv(request: PlannerRequest, uuid: UUID) -> HttpResponse:
+    """The domains of all levels."""
+    cluster = cluster_or_404(request, uuid)
+    levels = topology.domain_levels(cluster, current_or_404(cluster))
+    return exports.csv_response("topology", *exports.domain_rows(levels))
+
+
+@require_GET
+@role_required(Role.VIEWER)
+def cluster_running_csv(request: PlannerRequest, uuid: UUID) -> HttpResponse:
+    """The owners, or the pods of the owner that the address names."""
+    cluster = cluster_or_404(request, uuid)
+    owner = running.chosen_owner(request.GET)
+    if owner is not None:
+        pods = running.pods_of_owner(cluster, owner)
+        return exports.csv_response("pods", *exports.pod_rows(pods))
+    return exports.csv_response("running", *exports.owner_rows(running.owner_lines(cluster)))
 
 
 @require_GET

@@ -24,9 +24,7 @@ PAGE_SIZE = 50
 
 def _filtered(request: PlannerRequest) -> NodeFilter:
     rows = queries.nodes_of(request.team).select_related("snapshot__cluster")
-    return NodeFilter(
-        request.GET, rows.only(*queries.NODE_COLUMNS, "snapshot__cluster__name"), request=request
-    )
+    return NodeFilter(request.GET, rows.only(*queries.NODE_COLUMNS), request=request)
 
 
 @require_GET

@@ -39,7 +39,9 @@ def addresses(cluster: Cluster) -> dict[str, str]:
     for name in (
         "cluster-detail",
         "cluster-topology",
+        "cluster-topology-csv",
         "cluster-running",
+        "cluster-running-csv",
         "cluster-readiness",
         "cluster-readiness-csv",
         "snapshot-list",
