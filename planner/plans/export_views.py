@@ -51,7 +51,12 @@ def plan_json(request: PlannerRequest, pk: int) -> HttpResponse:
         "run": report.run.number,
         "finished_at": report.run.finished_at,
         "snapshots": [
-            {"cluster": s.cluster.name, "number": s.number, "taken_at": s.taken_at}
+            {
+                "cluster": s.cluster.name,
+                "number": s.number,
+                "taken_at": s.taken_at,
+                "synthetic": s.cluster.is_synthetic,
+            }
             for s in report.snapshots
         ],
         "counts": report.figures,

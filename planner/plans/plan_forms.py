@@ -23,6 +23,11 @@ class _WorkloadChoices(RowChoices):
         return f"{obj.name} · {obj.get_kind_display()} · {replicas}"
 
 
+class _ClusterChoices(RowChoices):
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj.name} · {_('synthetic')}" if obj.is_synthetic else str(obj.name)
+
+
 class PlanForm(forms.Form):
     """Name, workloads, clusters and the limits of the solve."""
 
@@ -36,7 +41,7 @@ class PlanForm(forms.Form):
         queryset=Workload.objects.none(),
         widget=forms.CheckboxSelectMultiple,
     )
-    clusters = RowChoices(
+    clusters = _ClusterChoices(
         label=gettext_lazy("Clusters"),
         queryset=Cluster.objects.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -66,6 +71,10 @@ class PlanForm(forms.Form):
         ):
             field: Any = self.fields[name]
             field.queryset = queryset
+        if Cluster.objects.filter(team=team, source=Cluster.Source.DEMO).exists():
+            self.fields["clusters"].help_text = _(
+                "None chosen: all clusters of the team, synthetic ones too."
+            )
 
     def clean_workloads(self) -> Any:
         chosen = self.cleaned_data["workloads"]

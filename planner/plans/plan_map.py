@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
 
 from fleet.catalogue.prices import unit_share
 from fleet.placement.result import Assignment
-from planner.inventory.models import NodeRow
+from planner.inventory.models import Cluster, NodeRow
 from planner.inventory.queries import node_url
 from planner.plans.models import PlanRun
 
@@ -32,6 +35,16 @@ class MapGroup:
     note: str
     nodes: tuple[MapNode, ...]
     planned: int
+
+
+class _Key(NamedTuple):
+    """What makes nodes one group."""
+
+    cluster: str
+    path: tuple[str, ...]  # block and rack, else the pool
+    model: str
+    gpus: int
+    synthetic: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +69,47 @@ def plan_map(run: PlanRun, assignments: Iterable[Assignment]) -> PlanMap:
             "gpu_model",
             "topology",
             "pool",
+            "snapshot__cluster__source",
         )
     )
-    groups: dict[tuple[str, str, str], list[MapNode]] = defaultdict(list)
-    planned: dict[tuple[str, str, str], int] = defaultdict(int)
-    for cluster, uuid, name, squares, model, topology, pool in rows:
-        rack = topology.get("rack") or topology.get("block")
-        place = f"{cluster} / {rack or pool}" if rack or pool else cluster
-        key = (place, model, str(len(squares)))
+    groups: dict[_Key, list[MapNode]] = defaultdict(list)
+    planned: dict[_Key, int] = defaultdict(int)
+    for cluster, uuid, name, squares, model, topology, pool, source in rows:
+        path = tuple(topology[level] for level in ("block", "rack") if topology.get(level))
+        is_synthetic = source == Cluster.Source.DEMO
+        key = _Key(cluster, path or ((pool,) if pool else ()), model, len(squares), is_synthetic)
         wanted = math.ceil(boards.get((cluster, name), Decimal(0)))
         planned[key] += wanted
         groups[key].append(MapNode(name, overlay(squares, wanted), node_url(uuid, name)))
     ordered = sorted(groups, key=lambda key: (not planned[key], key))
+    labels = _labels(groups)
     shown: list[MapGroup] = []
     room = MAX_NODES
     for key in ordered:
         nodes = tuple(groups[key][:room])
         room -= len(nodes)
         if nodes:
-            note = f"{key[2]} × {key[1]}" if key[1] and key[2] != "0" else key[1]
-            shown.append(MapGroup(key[0], note, nodes, planned[key]))
+            shown.append(MapGroup(labels[key], _note(key), nodes, planned[key]))
     total = sum(len(nodes) for nodes in groups.values())
     return PlanMap(tuple(shown), total - (MAX_NODES - room))
+
+
+def _labels(keys: Collection[_Key]) -> dict[_Key, str]:
+    """Cluster and the last part of the path; the whole path where another one ends alike."""
+    paths = {(key.cluster, key.path) for key in keys}
+    ends = Counter((cluster, path[-1:]) for cluster, path in paths)
+    return {
+        key: " / ".join(
+            (key.cluster, *(key.path if ends[(key.cluster, key.path[-1:])] > 1 else key.path[-1:]))
+        )
+        for key in keys
+    }
+
+
+def _note(key: _Key) -> str:
+    card = f"{key.gpus} × {key.model}" if key.model and key.gpus else key.model
+    synthetic = _("synthetic") if key.synthetic else ""
+    return " · ".join(part for part in (card, synthetic) if part)
 
 
 def overlay(squares: str, planned: int) -> str:

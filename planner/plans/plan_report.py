@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -15,18 +16,29 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from fleet.costs import CostLine, sums
+from fleet.costs import CostLine, IdleLine, sums
 from fleet.placement.problem import Demand
 from fleet.placement.result import Assignment, Unplaced
 from fleet.planning import Plan as PlanValue
 from fleet.planning import report_rows
 from fleet.units import Money
 from planner.inventory.models import Snapshot
+from planner.inventory.queries import NO_MODEL, node_list_url
 from planner.plans import run_results
 from planner.plans.models import PlanRun, Workload
+from planner.plans.plan_places import (
+    ClusterDoor,
+    LinkedText,
+    NodeDoor,
+    NodesOfCluster,
+    Places,
+    cluster_words,
+)
 from planner.plans.plan_words import percent_text, proof_text, seconds_text, shape_text
+from planner.plans.price_anchors import price_url
 
-MAX_NODES_NAMED = 4
+MOST_IN_CHART = 6
+"""Bars of the chart on the first tab; the Cost tab has them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,7 @@ class Waiting:
     in_part: int  # of the waiting: some of their pods are placed
     wanted: int
     result: Unplaced
+    nearest: LinkedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,7 @@ class Placed:
     gang: bool
     parts: tuple[int, int] | None  # pods placed and wanted of replicas that are not whole
     shapes: tuple[str, ...]
-    places: tuple[tuple[str, str], ...]  # cluster, nodes in words
+    places: tuple[NodesOfCluster, ...]
     why: tuple[str, ...]
     hour: tuple[Money, ...]
     month: tuple[Money, ...]
@@ -71,6 +84,25 @@ class CostRow:
     line: CostLine
     kind: str
     url: str
+    cluster: ClusterDoor
+    price_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdleRow:
+    line: IdleLine
+    cluster: ClusterDoor
+    nodes_url: str  # the nodes of that model and machine, as they are now
+
+
+@dataclass(frozen=True, slots=True)
+class PodRow:
+    """One row of the CSV with its doors; None where the pod waits."""
+
+    cells: dict[str, Any]
+    url: str
+    cluster: ClusterDoor | None
+    node: NodeDoor | None
 
 
 class PlanReport:
@@ -112,6 +144,10 @@ class PlanReport:
             .order_by("cluster__name")
         )
 
+    @cached_property
+    def places(self) -> Places:
+        return Places(snapshot.cluster for snapshot in self.snapshots)
+
     @property
     def stale(self) -> list[Snapshot]:
         """Pinned snapshots whose cluster shows a newer one."""
@@ -128,6 +164,7 @@ class PlanReport:
                 in_part=len(result.parts),
                 wanted=self.demands[result.workload].replicas,
                 result=result,
+                nearest=self.places.linked(result.nearest, self.value.problem.nodes),
             )
             for result in self.value.placement.unplaced
         ]
@@ -158,12 +195,18 @@ class PlanReport:
             shapes=tuple(
                 shape_text(demand.shapes[index], _replicas_of(pods, index)) for index in shapes
             ),
-            places=_places(pods),
+            places=self._places(pods),
             why=tuple(dict.fromkeys(a.why_here for a in pods))[:3],
             hour=hour,
             month=tuple(amount.per_month() for amount in hour),
             unpriced=any(line.per_hour is None for line in lines),
         )
+
+    def _places(self, pods: Iterable[Assignment]) -> tuple[NodesOfCluster, ...]:
+        nodes: dict[str, list[str]] = defaultdict(list)
+        for a in pods:
+            nodes[a.cluster].append(a.node)
+        return tuple(self.places.nodes(cluster, found) for cluster, found in sorted(nodes.items()))
 
     def _unplaced(self, workload: str) -> list[Unplaced]:
         return [u for u in self.value.placement.unplaced if u.workload == workload]
@@ -185,10 +228,31 @@ class PlanReport:
     @cached_property
     def cost_rows(self) -> list[CostRow]:
         rows = [
-            CostRow(line, self.demands[line.workload].kind, self.urls.get(line.workload, ""))
+            CostRow(
+                line,
+                self.demands[line.workload].kind,
+                self.urls.get(line.workload, ""),
+                self.places.cluster(line.cluster),
+                price_url(line.gpu_model, line.price),
+            )
             for line in self.value.costs.lines
         ]
         return sorted(rows, key=lambda row: -(row.line.per_hour.amount if row.line.per_hour else 0))
+
+    @cached_property
+    def idle_rows(self) -> list[IdleRow]:
+        return [
+            IdleRow(
+                line,
+                self.places.cluster(line.cluster),
+                node_list_url(
+                    cluster=line.cluster,
+                    model=line.gpu_model or NO_MODEL,
+                    text=line.instance_type[:100],
+                ),
+            )
+            for line in self.value.idle.lines
+        ]
 
     @cached_property
     def totals(self) -> list[Money]:
@@ -201,13 +265,26 @@ class PlanReport:
         """One row a pod: the same rows as the CSV."""
         return report_rows(self.value, self.run.plan.name)
 
+    def pod_row(self, cells: dict[str, Any]) -> PodRow:
+        """One of ``pod_rows`` with its doors."""
+        cluster, node = cells["cluster"], cells["node"]
+        return PodRow(
+            cells,
+            self.urls.get(cells["workload"], ""),
+            self.places.cluster(cluster) if cluster else None,
+            self.places.node(cluster, node) if node else None,
+        )
+
     @cached_property
     def figures(self) -> dict[str, int]:
         return run_results.counts(self.value)
 
     @property
-    def cluster_count(self) -> int:
-        return len({a.cluster for a in self.value.placement.assignments})
+    def where(self) -> str:
+        """ "on 3 clusters (2 of them synthetic)"; "" when nothing is placed."""
+        used = {a.cluster for a in self.value.placement.assignments}
+        synthetic = sum(self.places.cluster(name).synthetic for name in used)
+        return cluster_words(len(used), synthetic) if used else ""
 
     @property
     def unpriced(self) -> list[str]:
@@ -231,15 +308,21 @@ class PlanReport:
         """A month of what nobody asks for after the plan, one for each currency."""
         return [amount.per_month() for amount in self.value.idle.per_hour]
 
-    def month_by_model(self) -> dict[str, list[tuple[str, dict[str, Decimal]]]]:
-        """By currency: each placed workload with its month by GPU model, for the chart."""
+    def month_by_model(
+        self, most: int | None = None
+    ) -> dict[str, list[tuple[str, dict[str, Decimal]]]]:
+        """By currency: each placed workload with its month by GPU model, for the chart; with
+        ``most`` the costliest alone."""
         found: dict[str, dict[str, dict[str, Decimal]]] = {}
         for line in self.value.costs.lines:
             if line.per_month is not None:
                 parts = found.setdefault(line.per_month.currency, {}).setdefault(line.workload, {})
                 held = parts.get(line.gpu_model, Decimal(0))
                 parts[line.gpu_model] = held + line.per_month.amount
-        return {code: list(costs.items()) for code, costs in sorted(found.items())}
+        return {
+            code: sorted(costs.items(), key=lambda item: -sum(item[1].values()))[:most]
+            for code, costs in sorted(found.items())
+        }
 
     @property
     def solved_in(self) -> str:
@@ -247,14 +330,18 @@ class PlanReport:
 
     @property
     def snapshot_time(self) -> str:
-        """When the pinned snapshots were taken: "10:42", or a range."""
+        """When the pinned snapshots were taken: "2026-12-01 10:42", or a range."""
         moments = [timezone.localtime(s.taken_at) for s in self.snapshots]
         if not moments:
             return ""
-        today = timezone.localdate()
-        form = "H:i" if all(m.date() == today for m in moments) else "Y-m-d H:i"
+        form = "Y-m-d H:i"
         first, last = date_format(min(moments), form), date_format(max(moments), form)
         return first if first == last else _("%(a)s to %(b)s") % {"a": first, "b": last}
+
+    @property
+    def oldest_snapshot(self) -> datetime | None:
+        """When the oldest of the pinned snapshots was taken."""
+        return min((s.taken_at for s in self.snapshots), default=None)
 
     @cached_property
     def has_changed(self) -> bool:
@@ -269,19 +356,3 @@ class PlanReport:
 
 def _replicas_of(pods: Iterable[Assignment], shape: int) -> int:
     return len({a.replica for a in pods if a.shape == shape})
-
-
-def _places(pods: Iterable[Assignment]) -> tuple[tuple[str, str], ...]:
-    nodes: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for a in pods:
-        nodes[a.cluster][a.node] += 1
-    return tuple((cluster, _node_text(found)) for cluster, found in sorted(nodes.items()))
-
-
-def _node_text(nodes: Mapping[str, int]) -> str:
-    named = list(nodes)[:MAX_NODES_NAMED]
-    text = ", ".join(named)
-    more = len(nodes) - len(named)
-    if more:
-        text += " " + ngettext("and %(n)d more node", "and %(n)d more nodes", more) % {"n": more}
-    return text

@@ -19,7 +19,7 @@ from planner.plans import conflicts, plan_services, queries
 from planner.plans.models import Plan, PlanRun
 from planner.plans.plan_forms import PlanForm
 from planner.plans.plan_map import plan_map
-from planner.plans.plan_report import PlanReport
+from planner.plans.plan_report import MOST_IN_CHART, PlanReport
 from planner.plans.versions import StaleVersion
 from planner.plans.workload_services import Refused
 
@@ -63,14 +63,13 @@ def chosen_run(request: PlannerRequest, plan: Plan) -> PlanRun | None:
 @role_required(Role.VIEWER)
 def plan_list(request: PlannerRequest) -> HttpResponse:
     """Plans with their last answer."""
-    page = Paginator(queries.plan_list(current_team(request)), PAGE).get_page(
-        request.GET.get("page")
-    )
-    lines = [queries.RunLine(plan, plan.current_run) for plan in page.object_list]
+    team = current_team(request)
+    page = Paginator(queries.plan_list(team), PAGE).get_page(request.GET.get("page"))
+    synthetic = queries.synthetic_clusters(team)
     context = {
         "page": page,
-        "lines": lines,
-        "has_workloads": current_team(request).workloads.exists(),
+        "lines": [queries.RunLine(p, p.current_run, synthetic=synthetic) for p in page.object_list],
+        "has_workloads": team.workloads.exists(),
     }
     return render(request, "plans/plan_list.html", context)
 
@@ -84,23 +83,26 @@ def plan_detail(request: PlannerRequest, pk: int, tab: str = "placement") -> Htt
     plan = own_plan(request, pk)
     run = chosen_run(request, plan)
     report = PlanReport.of(run) if run is not None else None
+    is_old = run is not None and run.pk != plan.current_run_id
     context: dict[str, Any] = {
         "plan": plan,
         "run": run,
+        "run_query": f"?run={run.number}" if run is not None and is_old else "",
         "report": report,
         "tab": tab,
         "tabs": [(key, tab_words()[key]) for key in TABS],
         "job": queries.latest_job(plan),
-        "is_old": run is not None and run.pk != plan.current_run_id,
+        "is_old": is_old,
     }
     if tab == "placement" and report is not None and run is not None:
         context["map"] = plan_map(run, report.value.placement.assignments)
     if tab == "pods" and report is not None:
-        context["page"] = Paginator(report.pod_rows, 100).get_page(request.GET.get("page"))
-    if tab == "cost" and report is not None:
+        context["page"] = page = Paginator(report.pod_rows, 100).get_page(request.GET.get("page"))
+        context["rows"] = [report.pod_row(row) for row in page]
+    if tab in ("placement", "cost") and report is not None:
+        costs = report.month_by_model(MOST_IN_CHART if tab == "placement" else None)
         context["charts"] = [
-            (code, cost_per_workload(costs, currency=code))
-            for code, costs in report.month_by_model().items()
+            (code, cost_per_workload(parts, currency=code)) for code, parts in costs.items()
         ]
     if tab == "history":
         context["history"] = queries.run_history(plan)
@@ -116,7 +118,7 @@ def plan_create(request: PlannerRequest) -> HttpResponse:
     team = current_team(request)
     if not chosen:  # all of them: leaving some out is the rarer wish
         chosen = list(team.workloads.values_list("pk", flat=True)[:200])
-    return _create(request, team, {"workloads": chosen})
+    return _create(request, team, {"workloads": chosen, "clusters": queries.usual_clusters(team)})
 
 
 @require_http_methods(["GET", "POST"])

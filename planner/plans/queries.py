@@ -16,8 +16,10 @@ from fleet import workloads as fleet_workloads
 from fleet.units import Money
 from planner.accounts.models import Team
 from planner.frame.search import LIMIT, Result
+from planner.inventory.models import Cluster
 from planner.jobs.models import Job
 from planner.plans.models import Plan, PlanRun, PriceEntry, Workload
+from planner.plans.plan_places import cluster_words
 from planner.plans.plan_words import proof_text
 
 _LIGHT_RUN = ("current_run__result", "current_run__inputs")
@@ -80,6 +82,13 @@ class RunLine:
     plan: Plan
     run: PlanRun | None
     job: Job | None = None
+    synthetic: frozenset[str] = frozenset()  # names of the team's synthetic clusters
+
+    @property
+    def where(self) -> str:
+        """ "on 3 clusters (2 of them synthetic)"; "" when nothing is placed."""
+        used = self.run.summary.get("clusters", []) if self.run is not None else []
+        return cluster_words(len(used), len(self.synthetic.intersection(used))) if used else ""
 
     @property
     def totals(self) -> list[Money]:
@@ -92,6 +101,20 @@ class RunLine:
         if self.run is None or not self.run.summary:
             return ""
         return proof_text(self.run.summary["status"], self.run.summary["gap"])
+
+
+def synthetic_clusters(team: Team) -> frozenset[str]:
+    """Names of the team's made-up clusters."""
+    rows = Cluster.objects.filter(team=team, source=Cluster.Source.DEMO)
+    return frozenset(rows.values_list("name", flat=True))
+
+
+def usual_clusters(team: Team) -> list[int]:
+    """The clusters that a new plan starts with: the real ones where the team has synthetic ones
+    too, else none, which stands for all."""
+    clusters = list(Cluster.objects.filter(team=team))
+    real = [cluster.pk for cluster in clusters if not cluster.is_synthetic]
+    return real if len(real) < len(clusters) else []
 
 
 def run_history(plan: Plan) -> list[RunLine]:

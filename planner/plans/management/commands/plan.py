@@ -75,7 +75,7 @@ class Command(BaseCommand):
                 f"waits   {item.name}  {item.waiting}/{item.wanted}  {item.result.sentence}"
             )
         for placed in report.placed:
-            where = "; ".join(f"{cluster}: {nodes}" for cluster, nodes in placed.places)
+            where = "; ".join(place.text for place in placed.places)
             self.stdout.write(
                 f"placed  {placed.name}  {placed.placed}/{placed.wanted}  "
                 f"{', '.join(placed.shapes)}  {where}"
