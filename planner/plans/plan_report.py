@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -22,6 +21,7 @@ from fleet.placement.result import Assignment, Unplaced
 from fleet.planning import Plan as PlanValue
 from fleet.planning import report_rows
 from fleet.units import Money
+from planner.frame import ages
 from planner.inventory.models import Snapshot
 from planner.inventory.queries import NO_MODEL, node_list_url
 from planner.plans import run_results
@@ -37,7 +37,7 @@ from planner.plans.plan_places import (
 from planner.plans.plan_words import percent_text, proof_text, seconds_text, shape_text
 from planner.plans.price_anchors import price_url
 
-MOST_IN_CHART = 6
+MOST_IN_CHART = 8
 """Bars of the chart on the first tab; the Cost tab has them all."""
 
 
@@ -339,9 +339,10 @@ class PlanReport:
         return first if first == last else _("%(a)s to %(b)s") % {"a": first, "b": last}
 
     @property
-    def oldest_snapshot(self) -> datetime | None:
-        """When the oldest of the pinned snapshots was taken."""
-        return min((s.taken_at for s in self.snapshots), default=None)
+    def snapshot_age(self) -> str:
+        """How old the oldest of the pinned snapshots is: "3 min ago"."""
+        moments = [s.taken_at for s in self.snapshots]
+        return ages.text(min(moments), timezone.now()) if moments else ""
 
     @cached_property
     def has_changed(self) -> bool:

@@ -100,7 +100,8 @@ def plan_detail(request: PlannerRequest, pk: int, tab: str = "placement") -> Htt
         context["page"] = page = Paginator(report.pod_rows, 100).get_page(request.GET.get("page"))
         context["rows"] = [report.pod_row(row) for row in page]
     if tab in ("placement", "cost") and report is not None:
-        costs = report.month_by_model(MOST_IN_CHART if tab == "placement" else None)
+        context["most"] = most = MOST_IN_CHART if tab == "placement" else None
+        costs = report.month_by_model(most)
         context["charts"] = [
             (code, cost_per_workload(parts, currency=code)) for code, parts in costs.items()
         ]

@@ -204,6 +204,18 @@ def test_plan_says_why_something_is_not_placed(capsys: pytest.CaptureFixture[str
     assert out.index("not placed") < len(out) // 2
 
 
+def test_plan_that_places_nothing_names_no_cost(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "two.yaml"
+    model = "meta-llama/Meta-Llama-3.1-70B"
+    path.write_text(
+        f"workloads:\n- {{kind: llm, name: chat, model: {model}, replicas: 2}}\n", encoding="utf-8"
+    )
+    assert main(["plan", str(path), case("07"), "--seconds", "5"]) == 3
+    assert capsys.readouterr().out.startswith("0 of 2 replicas placed; proven best.")
+
+
 def test_plan_csv_is_the_report(capfdbinary: pytest.CaptureFixture[bytes], one_model: str) -> None:
     arguments = ["plan", one_model, "--cluster", f"osaka={H100}", "--name", "q1", "--csv"]
     assert main(arguments) == 0

@@ -25,7 +25,7 @@ from planner.plans.plan_report import PlanReport
 from planner.plans.price_views import prices_in_use
 
 ClientFor = Callable[..., Client]
-Page = Callable[[str], str]
+Page = Callable[..., str]
 
 
 def make_synthetic(cluster: Cluster) -> None:
