@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING
 from decimal import Decimal
 from typing import Any
 
@@ -30,10 +31,6 @@ FIGURES = (
     "per_kwh",
     "yearly_share",
 )
-
-
-def _default(name: str) -> Any:
-    return OwnedHardware.__dataclass_fields__[name].default
 
 
 class _AboutForm(forms.Form):
@@ -145,17 +142,28 @@ class PriceForm(_AboutForm):
         }
 
 
-def _figure(label: Any, name: str, *, most: str = "1e9", **kwargs: Any) -> forms.DecimalField:
+def _figure(
+    name: str,
+    label: Any,
+    most: str,
+    *,
+    least: str = "0",
+    unit: Any = "",
+    help_text: Any = "",
+) -> forms.DecimalField:
+    """A figure of owned hardware; its default is that of the formula. ``unit`` is kept on the
+    field, for the template."""
+    default = OwnedHardware.__dataclass_fields__[name].default
     field = forms.DecimalField(
         label=label,
-        initial=_default(name) if name not in ("node_price", "gpus", "gpu_watts") else None,
-        min_value=kwargs.pop("least", Decimal(0)),
+        initial=None if default is MISSING else default,
+        min_value=Decimal(least),
         max_value=Decimal(most),
         max_digits=14,
         decimal_places=4,
-        help_text=kwargs.pop("help_text", ""),
+        help_text=help_text,
     )
-    field.unit = kwargs.pop("unit", "")  # type: ignore[attr-defined]  # read by the template
+    field.unit = unit  # type: ignore[attr-defined]  # read by the template
     return field
 
 
@@ -169,48 +177,46 @@ class OwnedForm(_AboutForm):
             attrs={"list": "price-matches", "autocomplete": "off", "spellcheck": "false"}
         ),
     )
-    node_price = _figure(gettext_lazy("Price of one node"), "node_price", most="1e8")
+    node_price = _figure("node_price", gettext_lazy("Price of one node"), "1e8")
     gpus = forms.IntegerField(
         label=gettext_lazy("GPUs in it"), min_value=1, max_value=64, initial=8
     )
     years = _figure(
-        gettext_lazy("Written off over"),
         "years",
-        most="30",
-        least=Decimal("0.25"),
+        gettext_lazy("Written off over"),
+        "30",
+        least="0.25",
         unit=gettext_lazy("years"),
         help_text=gettext_lazy("3 to 5 in public calculators."),
     )
     residual = _figure(
-        gettext_lazy("Left at the end"),
         "residual",
-        most="1",
+        gettext_lazy("Left at the end"),
+        "1",
         help_text=gettext_lazy("Share of the price; 0.2 is 20 %."),
     )
     yearly_share = _figure(
-        gettext_lazy("Support, staff, rack"),
         "yearly_share",
-        most="10",
+        gettext_lazy("Support, staff, rack"),
+        "10",
         unit=gettext_lazy("of the price a year"),
     )
-    gpu_watts = _figure(gettext_lazy("Power of one GPU"), "gpu_watts", most="1e5", unit="W")
-    host_watts = _figure(gettext_lazy("Power of the rest"), "host_watts", most="1e6", unit="W")
+    gpu_watts = _figure("gpu_watts", gettext_lazy("Power of one GPU"), "1e5", unit="W")
+    host_watts = _figure("host_watts", gettext_lazy("Power of the rest"), "1e6", unit="W")
     load = _figure(
-        gettext_lazy("Mean load"),
         "load",
-        most="1",
+        gettext_lazy("Mean load"),
+        "1",
         help_text=gettext_lazy("Mean power over rated power."),
     )
     pue = _figure(
-        gettext_lazy("PUE"),
         "pue",
-        most="10",
-        least=Decimal(1),
+        gettext_lazy("PUE"),
+        "10",
+        least="1",
         help_text=gettext_lazy("World average 1.55 to 1.58."),
     )
-    per_kwh = _figure(
-        gettext_lazy("Electricity"), "per_kwh", most="1e4", unit=gettext_lazy("a kWh")
-    )
+    per_kwh = _figure("per_kwh", gettext_lazy("Electricity"), "1e4", unit=gettext_lazy("a kWh"))
     utilisation = forms.DecimalField(
         label=gettext_lazy("Utilisation"),
         initial=Decimal("0.7"),

@@ -157,7 +157,7 @@ def make_panel(
         standing=_standing(best, now),
         rows=tuple(rows[:MAX_ROWS] + refused_here[:room]),
         more_rows=tuple(rows[MAX_ROWS:] + refused_here[room:]),
-        lacking_rows=tuple(row for row in (*working, *refused) if row.is_lacking),
+        lacking_rows=_one_a_card(row for row in (*working, *refused) if row.is_lacking),
         best=best,
         parts={
             name: word
@@ -207,6 +207,14 @@ def _sentence(
         return requirement.sentence
     first = _rank(*offered[0], now)[0]
     return in_words([shape for shape, offer in offered if _rank(shape, offer, now)[0] == first])
+
+
+def _one_a_card(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """The first row of each card: what one would buy, not every way to split it."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        found.setdefault(row.shape.unit, row)
+    return tuple(found.values())
 
 
 def _standing(best: Row | None, now: FleetNow) -> str:
