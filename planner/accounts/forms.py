@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.http import HttpRequest
@@ -13,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from planner.accounts import throttle
 from planner.accounts.models import Role, User
+from planner.frame import languages
 
 
 class LoginForm(AuthenticationForm):
@@ -46,7 +46,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # no generics at 
 
     language = forms.ChoiceField(
         label=_("Language"),
-        choices=[("", _("As the browser")), *settings.LANGUAGES],
+        choices=lambda: [("", _("As the browser")), *languages.offered()],
         required=False,
     )
 
@@ -55,6 +55,11 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # no generics at 
         fields = ("theme", "language")
         widgets = {"theme": forms.RadioSelect}
         labels = {"theme": _("Theme")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if len(languages.offered()) == 1:
+            del self.fields["language"]
 
 
 class MemberAddForm(forms.Form):

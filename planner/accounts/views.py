@@ -20,6 +20,7 @@ from planner.accounts import services
 from planner.accounts.forms import LoginForm, ProfileForm
 from planner.accounts.middleware import SESSION_KEY, PlannerRequest
 from planner.accounts.models import Team, User
+from planner.frame import languages
 from planner.frame.context_processors import THEME_COOKIE
 
 YEAR_S = 365 * 24 * 3600
@@ -100,9 +101,10 @@ def profile_edit(request: PlannerRequest) -> HttpResponse:
     form = ProfileForm(request.POST, instance=User.objects.get(pk=request.user.pk))
     if not form.is_valid():
         return _profile_page(request, profile=form)
-    services.save_profile(user=request.user, **form.cleaned_data)
+    saved = form.save(commit=False)  # with the language kept where there is none to choose
+    services.save_profile(user=request.user, theme=saved.theme, language=saved.language)
     messages.success(request, _("Saved."))
-    return _with_theme(redirect("accounts:profile"), form.cleaned_data["theme"])
+    return _with_theme(redirect("accounts:profile"), saved.theme)
 
 
 @sensitive_post_parameters()
@@ -134,7 +136,7 @@ def theme_set(request: PlannerRequest) -> HttpResponse:
 def language_set(request: PlannerRequest) -> HttpResponse:
     """Another language, from the menu."""
     language = request.POST.get("language", "")
-    if language not in dict(settings.LANGUAGES):
+    if language not in dict(languages.offered()):
         return HttpResponse(_("No such language."), status=422, content_type="text/plain")
     services.save_profile(user=request.user, theme=request.user.theme, language=language)
     response = redirect(_next(request, "accounts:profile"))

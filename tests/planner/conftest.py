@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -17,6 +20,18 @@ def english() -> Iterator[None]:
     """A request activates the language of its user, and that would outlast the test."""
     with translation.override("en"):
         yield
+
+
+@pytest.fixture
+def japanese(tmp_path: Path, settings: Any) -> None:
+    """A compiled catalogue of Japanese, with nothing in it."""
+    folder = tmp_path / "ja" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    magic, version, messages, header = 0x950412DE, 0, 0, 28
+    (folder / "django.mo").write_bytes(
+        struct.pack("<7I", magic, version, messages, header, header, 0, header)
+    )
+    settings.LOCALE_PATHS = [tmp_path]
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ ENTRIES = {
         },
     ),
     "accounts:theme-set": Entry(post=ANY_USER_ACTS, data=lambda w: {"theme": "dark"}),
-    "accounts:language-set": Entry(post=ANY_USER_ACTS, data=lambda w: {"language": "ja"}),
+    "accounts:language-set": Entry(post=ANY_USER_ACTS, data=lambda w: {"language": "en"}),
     "accounts:team-switch": Entry(
         post=Row(302, 404, 302, 302, 302), data=lambda w: {"team": w["team"].pk}
     ),

@@ -51,7 +51,9 @@ def test_a_choice_that_is_none_changes_nothing(
     assert (vic.theme, vic.language) == ("auto", "")
 
 
-def test_the_language_goes_with_the_user(vic: User, client_for: Callable[..., Client]) -> None:
+def test_the_language_goes_with_the_user(
+    japanese: None, vic: User, client_for: Callable[..., Client]
+) -> None:
     client_for(vic).post("/account/language/", {"language": "ja"})
     body = client_for(vic).get("/account/profile/").content.decode()
     assert '<html lang="ja"' in body
