@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +25,14 @@ class Readiness:
         return {"ready": self.ready, "checks": self.checks, "warnings": self.warnings}
 
 
+_warnings: dict[str, Callable[[], str]] = {}
+
+
+def register_warning(name: str, warning: Callable[[], str]) -> None:
+    """Ask ``warning`` when the database can be used; it answers with a sentence or ""."""
+    _warnings[name] = warning
+
+
 def _broker_heard() -> bool:
     """Whether something listens at the broker's address (no login, one second)."""
     parts = urlsplit(settings.PLANNER_BROKER_URL)
@@ -35,7 +44,8 @@ def _broker_heard() -> bool:
 
 
 def readiness() -> Readiness:
-    """Database and migrations decide; a broker that is away only warns, since rows wait."""
+    """Database and migrations decide. A broker or a job loop that is away only warns, since rows
+    wait for them."""
     report = Readiness()
     try:
         executor = MigrationExecutor(connection)
@@ -49,4 +59,7 @@ def readiness() -> Readiness:
     report.ready = not missing
     if settings.PLANNER_BROKER_URL and not _broker_heard():
         report.warnings["broker"] = "not reachable: jobs start late, by the job loop or the sweeper"
+    if report.ready:
+        found = {name: warning() for name, warning in _warnings.items()}
+        report.warnings |= {name: text for name, text in found.items() if text}
     return report

@@ -4,6 +4,7 @@ Apps say what they have to count and which clusters there are to choose from; th
 none of them. Each registers in the ``ready`` of its ``AppConfig``::
 
     navigation.register_count("nodes", count_nodes)      # (team, cluster name or "") -> int
+    navigation.register_count("readiness", count_failed, words=say_failed, verdict="fail")
     navigation.register_clusters(cluster_names)          # (team) -> names, in order
 """
 
@@ -22,8 +23,19 @@ from planner.accounts.models import Team
 
 Count = Callable[[Team, str], int]
 Clusters = Callable[[Team], Sequence[str]]
+Words = Callable[[int], str]
 
-_counts: dict[str, Count] = {}
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How an entry is counted, said ("9 failed checks") and coloured unless it is 0."""
+
+    count: Count
+    words: Words | None = None
+    verdict: str = ""
+
+
+_counts: dict[str, Counted] = {}
 _clusters: list[Clusters] = []
 
 
@@ -34,8 +46,10 @@ class Item:
     key: str
     label: str | Promise
     url_name: str
-    count: int | None
     is_current: bool
+    count: int | None = None
+    words: str = ""
+    verdict: str = ""
 
 
 MENU: tuple[tuple[str | Promise, tuple[tuple[str, str | Promise, str], ...]], ...] = (
@@ -59,9 +73,15 @@ MENU: tuple[tuple[str | Promise, tuple[tuple[str, str | Promise, str], ...]], ..
 )
 
 
-def register_count(key: str, count: Count) -> None:
-    """Say how many things stand behind the entry ``key`` of the menu."""
-    _counts[key] = count
+def register_count(
+    key: str, count: Count, *, words: Words | None = None, verdict: str = ""
+) -> None:
+    """Say how many things stand behind the entry ``key`` of the menu.
+
+    ``words`` says what is counted, where the label of the entry does not ("9 failed checks");
+    ``verdict`` colours a number that is not 0.
+    """
+    _counts[key] = Counted(count, words, verdict)
 
 
 def register_clusters(clusters: Clusters) -> None:
@@ -103,17 +123,19 @@ def sections(request: HttpRequest, current: str) -> list[dict[str, Any]]:
     team = getattr(request, "team", None)
     chosen = chosen_cluster(request)
 
-    def number(key: str) -> int | None:
-        count = _counts.get(key)
-        return count(team, chosen) if count is not None and team is not None else None
+    def item(key: str, label: str | Promise, url_name: str) -> Item:
+        counted = _counts.get(key)
+        if counted is None or team is None:
+            return Item(key, label, url_name, key == current)
+        number = counted.count(team, chosen)
+        words = counted.words(number) if counted.words else ""
+        verdict = counted.verdict if number else ""
+        return Item(key, label, url_name, key == current, number, words, verdict)
 
     return [
         {
             "label": label,
-            "entries": [
-                Item(key, text, url_name, number(key), key == current)
-                for key, text, url_name in entries
-            ],
+            "entries": [item(*entry) for entry in entries],
         }
         for label, entries in MENU
     ]

@@ -99,3 +99,12 @@ class Job(models.Model):
     def failure(self) -> Failure:
         """Why it failed and what to do, in the reader's language."""
         return failure(self.error_code, self.error_message, self.error_way_out)
+
+
+class JobTick(models.Model):
+    """One row: when the schedule last ticked (``planner.jobs.ticks``)."""
+
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"tick at {self.at:%Y-%m-%d %H:%M:%S}"

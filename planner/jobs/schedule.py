@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 
-from planner.jobs import registry, sweeper
+from planner.jobs import registry, sweeper, ticks
 
 log = logging.getLogger(__name__)
 
 
 def tick() -> int:
     """Returns how many jobs were touched or asked for. One source that fails stops no other."""
+    ticks.note()
     touched = sweeper.sweep()
     for name, due in registry.due_sources().items():
         try:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from planner.accounts.models import Membership, Role, Team, User
 from planner.frame import navigation
@@ -17,7 +18,14 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     def nodes(team: Team, cluster: str) -> int:
         return 3 if cluster else 7
 
-    monkeypatch.setattr(navigation, "_counts", {"nodes": nodes})
+    def failed(team: Team, cluster: str) -> int:
+        return 0 if cluster else 9
+
+    monkeypatch.setattr(navigation, "_counts", {})
+    navigation.register_count("nodes", nodes)
+    navigation.register_count(
+        "readiness", failed, words=lambda number: f"{number} failed checks", verdict="fail"
+    )
     monkeypatch.setattr(
         navigation, "_clusters", [lambda team: [f"{team.slug}-a", f"{team.slug}-b"]]
     )
@@ -27,8 +35,25 @@ def _page(user: User, client_for: Callable[..., Client], query: str = "") -> str
     return client_for(user).get(f"/account/members/{query}").content.decode()
 
 
+def _entry(label: str, body: str) -> str:
+    """What stands beside the label of an entry of the menu."""
+    found = re.search(rf">{label}\s*(<span.*?)\s*</a>", body, re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
 def test_the_menu_shows_counts(vic: User, client_for: Callable[..., Client]) -> None:
-    assert 'Nodes<span class="count">7</span>' in _page(vic, client_for)
+    assert _entry("Nodes", _page(vic, client_for)) == '<span class="count">7</span>'
+
+
+def test_a_count_says_what_it_counts_and_is_coloured_while_something_failed(
+    vic: User, client_for: Callable[..., Client]
+) -> None:
+    entry = _entry("Readiness", _page(vic, client_for))
+    assert '<span class="count count-fail" title="9 failed checks">' in entry
+    assert '<span class="visually-hidden">9 failed checks</span>' in entry
+    entry = _entry("Readiness", _page(vic, client_for, "?cluster=search-b"))
+    assert '<span class="count" title="0 failed checks">' in entry
 
 
 def test_the_chosen_cluster_is_kept_by_the_links_of_the_menu(
@@ -39,7 +64,7 @@ def test_the_chosen_cluster_is_kept_by_the_links_of_the_menu(
     links = re.findall(r'<li><a href="([^"]*)"', menu)
     assert len(links) == 7
     assert all(link.endswith("?cluster=search-b") for link in links)
-    assert 'Nodes<span class="count">3</span>' in body
+    assert _entry("Nodes", body) == '<span class="count">3</span>'
 
 
 def test_a_cluster_of_another_team_cannot_be_chosen(
@@ -48,7 +73,29 @@ def test_a_cluster_of_another_team_cannot_be_chosen(
     body = _page(vic, client_for, "?cluster=other-a")
     menu = body[body.index('id="sidebar"') : body.index("</nav>")]
     assert "other-a" not in menu
-    assert '<span class="menu-summary">All clusters</span>' in body
+    assert 'href="/nodes/"' in menu
+
+
+@pytest.mark.parametrize(
+    ("name", "narrows"),
+    [
+        ("inventory:overview", True),
+        ("inventory:cluster-list", True),
+        ("inventory:readiness", True),
+        ("inventory:node-list", False),  # has a filter of its own
+        ("plans:workload-list", False),
+        ("plans:plan-list", False),
+        ("plans:price-list", False),
+        ("accounts:member-list", False),
+        ("accounts:audit-list", False),
+        ("accounts:profile", False),
+    ],
+)
+def test_the_choice_of_a_cluster_stands_where_it_narrows_the_page(
+    name: str, narrows: bool, ada: User, client_for: Callable[..., Client]
+) -> None:
+    body = client_for(ada).get(reverse(name)).content.decode()
+    assert ("menu-cluster" in body) is narrows
 
 
 def test_the_team_is_switched_by_post_and_kept(

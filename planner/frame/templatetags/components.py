@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 
 from fleet.units import Money, duration_text
 from planner import charts
-from planner.frame import ages, amounts, gpus, navigation
+from planner.frame import ages, amounts, gpus, languages, navigation, standing
 
 register = template.Library()
 
@@ -55,6 +55,7 @@ def topbar(context: Context) -> dict[str, Any]:
         "role": context.get("role"),
         "theme": context.get("theme"),
         "teams": navigation.teams(request),
+        "languages": languages.offered(),
         "search_text": request.GET.get("q", "")[:200] if "q" in request.GET else "",
     }
 
@@ -68,6 +69,12 @@ def cluster_filter(context: Context) -> dict[str, Any]:
         "clusters": navigation.clusters(request),
         "chosen": navigation.chosen_cluster(request),
     }
+
+
+@register.inclusion_tag("frame/standing.html", takes_context=True)
+def standing_warnings(context: Context) -> dict[str, Any]:
+    """What is wrong for as long as it is, above every page."""
+    return {"warnings": standing.warnings(context["request"])}
 
 
 def _verdict_words() -> dict[str, str]:
