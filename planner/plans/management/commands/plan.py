@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from fleet.planning import report_csv
 from planner.jobs import runner
@@ -62,7 +63,11 @@ class Command(BaseCommand):
     def _print(self, report: PlanReport) -> None:
         figures = report.figures
         self.stdout.write(
-            _("%(placed)d of %(wanted)d workloads placed. %(proof)s; solved in %(time)s.")
+            ngettext(
+                "%(placed)d of %(wanted)d workload placed. %(proof)s; solved in %(time)s.",
+                "%(placed)d of %(wanted)d workloads placed. %(proof)s; solved in %(time)s.",
+                figures["wanted_workloads"],
+            )
             % {
                 "placed": figures["placed_workloads"],
                 "wanted": figures["wanted_workloads"],
