@@ -155,7 +155,7 @@ def test_the_command_solves_a_plan_by_name(plan: Plan, fleet: list[Cluster]) -> 
     call_command("plan", "search", "Q1 capacity", stdout=in_words)
 
     assert {row["workload"] for row in read(with_csv.getvalue().encode())} == {"chat"}
-    assert "1 of 1 workloads placed. Proven best" in in_words.getvalue()
+    assert "1 of 1 workload placed. Proven best" in in_words.getvalue()
     with pytest.raises(CommandError, match="no plan named"):
         call_command("plan", "search", "Q9")
 
