@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from fleet.placement.cheaper import CheaperCards, Cost, Excluded, cost_of
 from fleet.placement.instance import Instance, Item, Replica, Spot, money
 from fleet.placement.phrases import domain_name
 from fleet.placement.result import Assignment
@@ -28,7 +30,8 @@ def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assign
     found: list[Assignment] = []
     numbers: dict[int, int] = {}
     empty = Room(instance)
-    ways = {d: _ways(instance, empty, d) for d in {r.demand for r in replicas}}
+    others = CheaperCards(instance)
+    ways = {d: _ways(instance, empty, others, d) for d in {r.demand for r in replicas}}
     for replica in in_order(instance, replicas):
         number = numbers.get(replica.demand, 0)
         numbers[replica.demand] = number + 1
@@ -62,14 +65,23 @@ def assignments(instance: Instance, replicas: Sequence[Replica]) -> tuple[Assign
     return tuple(found)
 
 
-def _ways(instance: Instance, empty: Room, demand: int) -> list[tuple[tuple[int, int], str]]:
-    """What a replica costs on each card where an empty plan would hold one."""
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """What a replica costs on each card where an empty plan would hold one, and the cards that
+    are left out."""
+
+    open: list[tuple[Cost, str]]
+    excluded: tuple[Excluded, ...]
+
+
+def _ways(instance: Instance, empty: Room, others: CheaperCards, demand: int) -> _Ways:
     found = []
+    shapes = set()
     for index in instance.by_demand[demand]:
         item = instance.items[index]
         places = [members for _, members in item.groups] or [item.spots]
         keys = [
-            _replica_key(item, spot)
+            cost_of(item, spot)
             for members in places
             if sum(empty.count(item, spot) for spot in members) >= item.least
             for spot in members
@@ -77,20 +89,19 @@ def _ways(instance: Instance, empty: Room, demand: int) -> list[tuple[tuple[int,
         ]
         if keys:
             found.append((min(keys), instance.demands[demand].shapes[item.shape].unit))
-    return found
+            shapes.add(item.shape)
+    return _Ways(found, others.excluded(demand, shapes))
 
 
-def _why(
-    instance: Instance, item: Item, spot: Spot, ways: list[tuple[tuple[int, int], str]]
-) -> str:
+def _why(instance: Instance, item: Item, spot: Spot, ways: _Ways) -> str:
     """Why this card, and how the node was chosen, with the numbers."""
     demand = instance.demands[item.demand]
     shape = demand.shapes[item.shape]
     slot = instance.nodes[spot.node].slots[spot.slot]
     currency = instance.problem.currency
-    mine = _replica_key(item, spot)
-    cheaper: dict[tuple[int, int], str] = {}
-    for key, unit in ways:
+    mine = cost_of(item, spot)
+    cheaper: dict[Cost, str] = {}
+    for key, unit in ways.open:
         if key < mine:
             cheaper.setdefault(key, unit)
     if slot.price_per_unit_hour is None:
@@ -101,6 +112,9 @@ def _why(
             amount=f"{money(spot.micro * item.units * item.parts):.2f}",
             currency=currency,
         )
+    left_out = next(
+        (e for e in ways.excluded if e.cost < mine and e.unit not in cheaper.values()), None
+    )
     if cheaper:
         card = say(
             "{card} ({price}); cheaper cards are full or needed elsewhere: {names}",
@@ -108,9 +122,19 @@ def _why(
             price=price,
             names=", ".join(dict.fromkeys(cheaper[k] for k in sorted(cheaper))),
         )
+    elif left_out is not None:
+        card = say("cheapest that may be used ({card}, {price})", card=shape.unit, price=price)
     else:
         card = say("cheapest card that fits ({card}, {price})", card=shape.unit, price=price)
     parts = [card]
+    if left_out is not None:
+        parts.append(
+            say(
+                "{card} would be cheaper, but: {reason}",
+                card=left_out.unit if left_out.unit != shape.unit else left_out.node,
+                reason=left_out.reason,
+            )
+        )
     if item.parts > 1:
         domain = domain_name(demand)
         if item.is_gang:
@@ -121,8 +145,3 @@ def _why(
     if shape.fit is Fit.TIGHT:
         parts.append(say("tight: little memory to spare"))
     return "; ".join(parts)
-
-
-def _replica_key(item: Item, spot: Spot) -> tuple[int, int]:
-    power, micro = item.key(spot)
-    return power * item.parts, micro * item.parts

@@ -69,6 +69,7 @@ class _Case:
     def answer(self) -> Unplaced:
         demand = self.demand
         funnel = self.funnel = static_funnel(self.instance, demand)
+        self.shape = funnel.before[0].shape if funnel.before else None
         if not demand.shapes:
             code, sentence, nearest = self._no_shape()
         elif funnel.code is not None:
@@ -78,7 +79,9 @@ class _Case:
             code, sentence, nearest = self._counted()
         sentence = " ".join((*self._placed(), sentence))
         steps = tuple(funnel.steps)
-        return Unplaced(demand.workload, self.missing, code, sentence, nearest, steps, self.parts)
+        return Unplaced(
+            demand.workload, self.missing, code, sentence, nearest, steps, self.parts, self.shape
+        )
 
     def _placed(self) -> list[str]:
         said = []
@@ -112,15 +115,15 @@ class _Case:
         funnel = self.funnel
         if code is ReasonCode.NO_CARD:
             return self._no_card()
-        step, first = funnel.steps[-1], funnel.before[0]
-        nodes = step.nodes_before
-        nearest = say("Closest: {example}.", example=step.example) if step.example else ""
+        first = funnel.before[0]
+        nodes = len({pair.node for pair in funnel.before})
+        nearest = say("Closest: {example}.", example=funnel.example) if funnel.example else ""
         if code is ReasonCode.CONSTRAINT:
             text = say_many(
                 "{n} node would do, none is left after “{step}”.",
                 "{n} nodes would do, none is left after “{step}”.",
                 nodes,
-                step=step.label,
+                step=funnel.label,
             )
             return text, nearest
         if code is ReasonCode.TAINT:
@@ -162,7 +165,7 @@ class _Case:
             "No GPU node has {cards}; {n} node looked at.",
             "No GPU node has {cards}; {n} nodes looked at.",
             len(self.instance.nodes),
-            cards=cards(self.demand.shapes),
+            cards=cards(self.demand),
         )
         return sentence, nearest
 
@@ -176,7 +179,7 @@ class _Case:
         count_free(funnel, self.room)
         if funnel.code is not None:
             code = funnel.code
-            sentence, nearest = short_of(funnel, self.room)
+            self.shape, sentence, nearest = short_of(funnel, self.room)
         else:
             code, sentence, nearest = self._together()
         if code is ReasonCode.TIME:
@@ -214,9 +217,12 @@ class _Case:
         if self.may_be_placed or not several:
             return ReasonCode.TIME, _cut(), ""
         if self.demand.gang:
-            return gang_reason(instance, self.demand, several, self.room)
-        unfinished = [replica for replica in self.own if not instance.is_whole(replica)]
-        return apart_reason(instance, self.demand, several, self.room, unfinished)
+            reason = gang_reason(instance, self.demand, several, self.room)
+        else:
+            apart = [replica for replica in self.own if not instance.is_whole(replica)]
+            reason = apart_reason(instance, self.demand, several, self.room, apart)
+        code, self.shape, sentence, nearest = reason
+        return code, sentence, nearest
 
     def _takers(self) -> tuple[str, str]:
         """Who holds units on the nodes that would do: of higher and of the same priority."""
@@ -234,7 +240,11 @@ class _Case:
 
         def text(wanted: list[int]) -> str:
             named = ", ".join(
-                say("{workload} ({units} GPUs)", workload=demands[d].workload, units=units[d])
+                say(
+                    "{workload} ({units})",
+                    workload=demands[d].workload,
+                    units=gpus_text(units[d]),
+                )
                 for d in wanted[:3]
             )
             if len(wanted) <= 3:

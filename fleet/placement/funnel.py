@@ -14,7 +14,15 @@ from fleet.placement.eligibility import (
     model_allowed,
 )
 from fleet.placement.instance import Instance, is_merged
-from fleet.placement.phrases import cores, domain_name, either, place_name, short
+from fleet.placement.phrases import (
+    cores_text,
+    domain_name,
+    either,
+    gpus_text,
+    place_name,
+    pod_places_text,
+    short,
+)
 from fleet.placement.problem import Demand, NodeCapacity, Slot
 from fleet.placement.result import ReasonCode, Step
 from fleet.placement.room import Room
@@ -43,6 +51,8 @@ class Funnel:
     before: list[Pair] = field(default_factory=list)  # pairs before the filter that left nothing
     steps: list[Step] = field(default_factory=list)
     code: ReasonCode | None = None
+    label: str = ""  # of the filter that left nothing
+    example: str = ""  # of the same: one node that fell there, and why
 
     def nodes(self) -> int:
         return len({pair.node for pair in self.pairs})
@@ -69,17 +79,23 @@ class Funnel:
         kept = [pair for pair in self.pairs if test(pair)]
         stay = {pair.node for pair in kept}
         lost = next((pair for pair in self.pairs if pair.node not in stay), None)
-        self.steps.append(
-            Step(label, self.nodes(), len(stay), example(lost) if lost is not None else "")
-        )
+        fallen = example(lost) if lost is not None else ""
+        self.steps.append(Step(label, self.nodes(), len(stay), fallen))
         if not kept:
-            self.code, self.before = code, self.pairs
+            self.empty(code, label, fallen)
         self.pairs = kept
 
+    def empty(self, code: ReasonCode, label: str, example: str) -> None:
+        """Note that a filter left nothing of the pairs."""
+        self.code, self.before, self.label, self.example = code, self.pairs, label, example
 
-def cards(shapes: tuple[Shape, ...]) -> str:
-    """The cards of the shapes: "T4, L4 or A10" (at most four named)."""
-    names = list(dict.fromkeys(shape.unit for shape in shapes))
+
+def cards(demand: Demand) -> str:
+    """The cards that the demand may use: "T4, L4 or A10", whole ones first (at most four
+    named). All that were judged when the demand allows none of them."""
+    shapes = [s for s in demand.shapes if model_allowed(demand, s)] or demand.shapes
+    whole_first = sorted(shapes, key=lambda s: s.mig_profile is not None)
+    names = list(dict.fromkeys(shape.unit for shape in whole_first))
     if len(names) > 4:
         return say("{names} or {n} more", names=", ".join(names[:3]), n=len(names) - 3)
     return either(names)
@@ -89,19 +105,12 @@ def static_funnel(instance: Instance, demand: Demand) -> Funnel:
     """The filters that do not depend on what is free: card, choices, taints, node state."""
     funnel = Funnel(instance, demand)
     _has_card(funnel)
-    if demand.gpu_models:
+    if demand.shapes and not any(model_allowed(demand, shape) for shape in demand.shapes):
         funnel.keep(
             say("GPU model among {models}", models=", ".join(demand.gpu_models)),
             ReasonCode.CONSTRAINT,
             lambda p: model_allowed(demand, funnel.shape(p)),
             lambda p: f"{place_name(funnel.node(p))}: {funnel.slot(p).gpu_model}",
-        )
-    if demand.clusters:
-        funnel.keep(
-            say("in cluster {names}", names=", ".join(short(c) for c in demand.clusters)),
-            ReasonCode.CONSTRAINT,
-            lambda p: in_clusters(demand, funnel.node(p)),
-            lambda p: say("{node}: another cluster", node=place_name(funnel.node(p))),
         )
     if demand.node_selector:
         wanted = ", ".join(f"{k}={v}" for k, v in sorted(demand.node_selector.items()))
@@ -163,24 +172,37 @@ def _state_example(node: NodeCapacity) -> str:
 
 
 def _has_card(funnel: Funnel) -> None:
-    instance, demand = funnel.instance, funnel.demand
-    for n, node in enumerate(instance.nodes):
-        for s, slot in enumerate(node.slots):
-            for number, shape in enumerate(demand.shapes):
-                if card_matches(shape, slot):
-                    funnel.pairs.append(Pair(n, s, number))
-    with_card = {pair.node for pair in funnel.pairs}
-    lost = next((n for i, n in enumerate(instance.nodes) if i not in with_card), None)
-    label = (
-        say("has {cards}", cards=cards(demand.shapes))
-        if demand.shapes
-        else say("has a card that works")
-    )
-    funnel.steps.append(
-        Step(label, len(instance.nodes), len(with_card), _other_card(lost) if lost else "")
-    )
+    """The first steps: the clusters that were chosen, then the cards that may be used."""
+    demand, nodes = funnel.demand, list(enumerate(funnel.instance.nodes))
+    shapes = list(enumerate(demand.shapes))
+    shapes = [(i, s) for i, s in shapes if model_allowed(demand, s)] or shapes
+    funnel.pairs = [
+        Pair(n, s, number)
+        for n, node in nodes
+        for s, slot in enumerate(node.slots)
+        for number, shape in shapes
+        if card_matches(shape, slot)
+    ]
     if not funnel.pairs:
         funnel.code = ReasonCode.NO_CARD
+    if demand.clusters:
+        label = say("in cluster {names}", names=", ".join(short(c) for c in demand.clusters))
+        chosen = [(n, node) for n, node in nodes if in_clusters(demand, node)]
+        other = next((node for _, node in nodes if not in_clusters(demand, node)), None)
+        example = say("{node}: another cluster", node=place_name(other)) if other else ""
+        funnel.steps.append(Step(label, len(nodes), len(chosen), example))
+        nodes = chosen
+        inside = [p for p in funnel.pairs if in_clusters(demand, funnel.node(p))]
+        if funnel.pairs and not inside:
+            elsewhere = say(
+                "{node}: another cluster", node=place_name(funnel.node(funnel.pairs[0]))
+            )
+            funnel.empty(ReasonCode.CONSTRAINT, label, elsewhere)
+        funnel.pairs = inside
+    with_card = {pair.node for pair in funnel.pairs}
+    lost = next((node for n, node in nodes if n not in with_card), None)
+    label = say("has {cards}", cards=cards(demand)) if shapes else say("has a card that works")
+    funnel.steps.append(Step(label, len(nodes), len(with_card), _other_card(lost) if lost else ""))
 
 
 def _other_card(node: NodeCapacity) -> str:
@@ -191,7 +213,11 @@ def _other_card(node: NodeCapacity) -> str:
         )
         return f"{place_name(node)}: {', '.join(names)}"
     if node.unknown_cards:
-        return say("{node}: {n} GPUs, model unknown", node=place_name(node), n=node.unknown_cards)
+        return say(
+            "{node}: {gpus}, model unknown",
+            node=place_name(node),
+            gpus=gpus_text(node.unknown_cards),
+        )
     why = short("; ".join(node.unusable)) or say("no whole GPU")
     return f"{place_name(node)}: {why}"
 
@@ -221,7 +247,7 @@ def count_free(funnel: Funnel, room: Room) -> None:
         say("CPU free for one {replica_or_pod}", replica_or_pod=one),
         ReasonCode.CPU,
         lambda p: room.cpu[p.node] >= funnel.shape(p).cpu_milli * pods(p),
-        lambda p: say("{node}: {n} cores free", node=name(p), n=cores(room.cpu[p.node])),
+        lambda p: say("{node}: {n} free", node=name(p), n=cores_text(room.cpu[p.node])),
     )
     funnel.keep(
         say("memory free for one {replica_or_pod}", replica_or_pod=one),
@@ -233,5 +259,5 @@ def count_free(funnel: Funnel, room: Room) -> None:
         say("pod places free for one {replica_or_pod}", replica_or_pod=one),
         ReasonCode.PODS,
         lambda p: room.pods[p.node] >= pods(p),
-        lambda p: say("{node}: {n} pod places free", node=name(p), n=room.pods[p.node]),
+        lambda p: say("{node}: {n} free", node=name(p), n=pod_places_text(room.pods[p.node])),
     )

@@ -216,7 +216,7 @@ def build(problem: Problem) -> Instance:
         quotas_of[key] = (*quotas_of.get(key, ()), index)
     scale = math.lcm(*{s.pods for d in demands if not d.gang for s in d.shapes})
     scale = min(scale, _FINEST_SCALE)
-    slots = _slots_by_card(nodes)
+    slots = slots_by_card(nodes)
     admitted = _Admitted(nodes)
     items: list[Item] = []
     by_demand: list[tuple[int, ...]] = []
@@ -242,9 +242,10 @@ def _twice(names: Iterable[str]) -> str | None:
     return None
 
 
-def _slots_by_card(
+def slots_by_card(
     nodes: tuple[NodeCapacity, ...],
 ) -> dict[tuple[str, str | None], list[Spot]]:
+    """Every slot of the fleet by GPU model and MIG profile, whoever may use it."""
     found: dict[tuple[str, str | None], list[Spot]] = {}
     for n, node in enumerate(nodes):
         for s, slot in enumerate(node.slots):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from fleet.placement.problem import Demand, NodeCapacity
@@ -22,6 +23,17 @@ def place_name(node: NodeCapacity) -> str:
 def cores(milli: int) -> str:
     """Millicores as a text in cores: "12", "0.5"."""
     return f"{milli / 1000:g}"
+
+
+def cores_text(milli: int) -> str:
+    """ "1 core", "0.5 cores"."""
+    number = 1 if milli == 1000 else max(2, math.ceil(milli / 1000)) if milli else 0
+    return say_many("{n} core", "{n} cores", number, n=cores(milli))
+
+
+def pod_places_text(number: int) -> str:
+    """ "1 pod place", "3 pod places"."""
+    return say_many("{n} pod place", "{n} pod places", number)
 
 
 def gpus_text(number: int) -> str:

@@ -23,7 +23,7 @@ class Assignment:
     cpu_milli: int
     memory_mib: int
     shape: int  # index into Demand.shapes
-    why_here: str  # "cheapest card that fits (T4), fullest node with room"
+    why_here: str  # "cheapest card that fits (T4, 0.35 USD an hour a replica)"
 
 
 class ReasonCode(StrEnum):
@@ -72,9 +72,11 @@ class Unplaced:
     replicas: int  # not placed whole: those of ``parts``, and those without any pod placed
     code: ReasonCode
     sentence: str  # "No rack has 4 whole H100 nodes free."
-    nearest: str  # "Closest: train-osaka / rack r3 with 2 nodes and 6 loose GPUs."
+    nearest: str  # "Closest: train-osaka / r3 with room for 2 of 4 pods."
     steps: tuple[Step, ...]
     parts: tuple[PartlyPlaced, ...] = ()
+    shape: int | None = None
+    """Index into ``Demand.shapes``: the shape that comes closest, which the sentence is about."""
 
 
 class Status(StrEnum):

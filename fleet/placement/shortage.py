@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from fleet.placement.funnel import Funnel, Pair
 from fleet.placement.instance import is_merged
-from fleet.placement.phrases import cores, place_name
+from fleet.placement.phrases import cores_text, place_name, pod_places_text
 from fleet.placement.result import ReasonCode
 from fleet.placement.room import Room
 from fleet.units import gib_text
 from fleet.words import say, say_many
 
 
-def short_of(funnel: Funnel, room: Room) -> tuple[str, str]:
-    """Sentence and nearest miss for a funnel that a count of what is free has emptied."""
+def short_of(funnel: Funnel, room: Room) -> tuple[int, str, str]:
+    """Shape that comes closest, sentence and nearest miss for a funnel that a count of what is
+    free has emptied."""
     code = funnel.code or ReasonCode.GPUS
     merged = is_merged(funnel.demand)
 
@@ -40,6 +41,7 @@ def short_of(funnel: Funnel, room: Room) -> tuple[str, str]:
     if code is ReasonCode.GPUS:
         places = sorted({(p.node, p.slot) for p in funnel.before})
         return (
+            best.shape,
             say_many(
                 "No node has {wanted} free for one {replica_or_pod}; in all {free} such are free "
                 "on {n} node.",
@@ -60,19 +62,19 @@ def short_of(funnel: Funnel, room: Room) -> tuple[str, str]:
         )
     if code is ReasonCode.CPU:
         return (
+            best.shape,
             say_many(
-                "{n} node with the GPUs free, but none with {need} cores free for one "
-                "{replica_or_pod}.",
-                "{n} nodes with the GPUs free, but none with {need} cores free for one "
-                "{replica_or_pod}.",
+                "{n} node with the GPUs free, but none with {need} free for one {replica_or_pod}.",
+                "{n} nodes with the GPUs free, but none with {need} free for one {replica_or_pod}.",
                 nodes,
-                need=cores(need(best)),
+                need=cores_text(need(best)),
                 **values,
             ),
-            say("Closest: {node} with {have} cores free.", have=cores(have(best)), **values),
+            say("Closest: {node} with {have} free.", have=cores_text(have(best)), **values),
         )
     if code is ReasonCode.MEMORY:
         return (
+            best.shape,
             say_many(
                 "{n} node with the GPUs free, but none with {need} of memory free for one "
                 "{replica_or_pod}.",
@@ -85,16 +87,15 @@ def short_of(funnel: Funnel, room: Room) -> tuple[str, str]:
             say("Closest: {node} with {have} of memory free.", have=gib_text(have(best)), **values),
         )
     return (
+        best.shape,
         say_many(
-            "{n} node with the GPUs free, but none with {need} pod places free for one "
-            "{replica_or_pod}.",
-            "{n} nodes with the GPUs free, but none with {need} pod places free for one "
-            "{replica_or_pod}.",
+            "{n} node with the GPUs free, but none with {need} free for one {replica_or_pod}.",
+            "{n} nodes with the GPUs free, but none with {need} free for one {replica_or_pod}.",
             nodes,
-            need=need(best),
+            need=pod_places_text(need(best)),
             **values,
         ),
-        say("Closest: {node} with {have} pod places free.", have=have(best), **values),
+        say("Closest: {node} with {have} free.", have=pod_places_text(have(best)), **values),
     )
 
 

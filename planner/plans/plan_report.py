@@ -159,7 +159,7 @@ class PlanReport:
             Waiting(
                 name=result.workload,
                 url=self.urls.get(result.workload, ""),
-                about=self._about(self.demands[result.workload]),
+                about=self._about(self.demands[result.workload], result.shape),
                 waiting=result.replicas,
                 in_part=len(result.parts),
                 wanted=self.demands[result.workload].replicas,
@@ -211,13 +211,16 @@ class PlanReport:
     def _unplaced(self, workload: str) -> list[Unplaced]:
         return [u for u in self.value.placement.unplaced if u.workload == workload]
 
-    def _about(self, demand: Demand) -> str:
+    def _about(self, demand: Demand, closest: int | None) -> str:
+        """What waits, with the shape that the reason is about, where it is about one."""
         parts = [str(Workload.Kind(demand.kind).label)]
         parts.append(
             ngettext("%(n)d replica", "%(n)d replicas", demand.replicas) % {"n": demand.replicas}
         )
         allowed = [s for s in demand.shapes if s.gpu_model in (demand.gpu_models or [s.gpu_model])]
-        if allowed:
+        if closest is not None:
+            parts.append(shape_text(demand.shapes[closest], 1))
+        elif allowed:
             parts.append(shape_text(allowed[0], 1))
         elif demand.gpu_models:
             parts.append(", ".join(demand.gpu_models[:3]))

@@ -111,8 +111,13 @@ def test_quota_gives_what_is_left_and_what_is_asked() -> None:
     quota = QuotaRoom("prod", "search", "gpu-quota", "nvidia.com/gpu", 4)
     found = why([node("h")], demand("x", shape(H100, 6), namespace="search"), quota)
     assert found.code is ReasonCode.QUOTA
-    assert "Quota search/gpu-quota in prod allows 4 more nvidia.com/gpu, 6 are asked" in (
-        found.sentence
+    assert found.sentence == (
+        "Quota search/gpu-quota in prod has 4 of nvidia.com/gpu left; one replica asks for 6."
+    )
+    used_up = replace(quota, left=0)
+    found = why([node("h")], demand("x", shape(H100, 1), namespace="search"), used_up)
+    assert found.sentence == (
+        "Quota search/gpu-quota in prod allows no more nvidia.com/gpu; one replica asks for 1."
     )
 
 

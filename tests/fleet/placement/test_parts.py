@@ -58,7 +58,7 @@ def test_the_pods_of_one_replica_stay_in_one_rack() -> None:
     waits = placement.unplaced[0]
     assert waits.code is ReasonCode.DOMAIN
     assert "No rack has room for all 4 pods of one replica" in waits.sentence
-    assert waits.nearest == "Closest: prod / r0 with room for 2 of 4 pods and 0 loose GPUs."
+    assert waits.nearest == "Closest: prod / r0 with room for 2 of 4 pods."
 
 
 def test_the_pods_of_one_replica_stay_on_one_node() -> None:
@@ -96,7 +96,7 @@ def test_a_quota_lets_as_many_pods_through_as_it_allows() -> None:
     found = solve(problem(three_nodes(), [loose()], quota))
     assert len(found.assignments) == 2
     assert found.unplaced[0].code is ReasonCode.QUOTA
-    assert "allows 4 more nvidia.com/gpu, 8 are asked for one pod" in found.unplaced[0].sentence
+    assert "has 4 of nvidia.com/gpu left; one pod asks for 8." in found.unplaced[0].sentence
 
 
 def test_rare_numbers_of_pods_together_still_give_a_proven_answer() -> None:
