@@ -109,10 +109,7 @@ def _fleet(shown: tuple[_Shown, ...], book: PriceBook) -> FleetNow:
         currency=currency,
         machines={model: frozenset(places) for model, places in machines.items()},
         cards=frozenset(
-            (slot.gpu_model, slot.mig_profile)
-            for node in empty
-            for slot in node.slots
-            if slot.free
+            (slot.gpu_model, slot.mig_profile) for node in empty for slot in node.slots if slot.free
         ),
     )
 
