@@ -243,3 +243,13 @@ def test_racks_of_the_same_name_are_told_apart_by_their_block() -> None:
         "tokyo / rack-2",
         "tokyo",
     ]
+
+
+def test_a_page_that_waits_for_its_answer_can_already_draw_its_chart(
+    plan: Plan, fleet: list[Cluster], pia: User, client_for: ClientFor
+) -> None:
+    plan_services.request_solve(plan=plan, by=pia)
+
+    text = client_for(pia).get(reverse("plans:plan-detail", args=[plan.pk])).content.decode()
+
+    assert "js/charts.js" in text  # the answer comes into this page, which is not loaded anew
