@@ -161,8 +161,14 @@ LOGIN_REDIRECT_URL = "inventory:overview"
 LOGOUT_REDIRECT_URL = "accounts:login"
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
+INTENDED_LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
 LOCALE_PATHS = [BASE_DIR / "planner" / "locale"]
+# A browser gets a language once its catalogue is compiled, not Django's own words between English.
+LANGUAGES = [
+    (code, name)
+    for code, name in INTENDED_LANGUAGES
+    if code == LANGUAGE_CODE or (LOCALE_PATHS[0] / code / "LC_MESSAGES" / "django.mo").is_file()
+]
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
 USE_THOUSAND_SEPARATOR = True

@@ -31,9 +31,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# Plotly's own style sheets are refused by the policy without harm: docs of planner.charts.
 PASSWORD = "a-password-for-tests-only"
-HARMLESS = re.compile(r"(style-src|Refused to apply|Applying inline style)")
 
 
 @dataclass
@@ -174,9 +172,7 @@ def page(context: BrowserContext) -> Iterator[Page]:
     page.on(
         "console",
         lambda message: (
-            trouble.append(f"console: {message.text}")
-            if message.type == "error" and not HARMLESS.search(message.text)
-            else None
+            trouble.append(f"console: {message.text}") if message.type == "error" else None
         ),
     )
     yield page
