@@ -26,3 +26,9 @@ def shouting(monkeypatch: pytest.MonkeyPatch) -> None:
             _shouted, lambda one, many, number: _shouted(one if number == 1 else many)
         ),
     )
+
+
+@pytest.fixture(autouse=True)
+def no_stated_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Running tests in parallel states a width of 80 columns; a pipe has none."""
+    monkeypatch.delenv("COLUMNS", raising=False)
