@@ -34,6 +34,16 @@ ARGUMENTS = [
 PASSWORD = "a-password-for-tests-only"
 
 
+HERE = Path(__file__).resolve().parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real processes need more time on a busy machine than a unit test does."""
+    for item in items:
+        if item.path.is_relative_to(HERE) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(300))
+
+
 @dataclass
 class Site:
     """A running planner with its first login."""

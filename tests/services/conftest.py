@@ -15,6 +15,16 @@ from django.db import connection
 from tests.processes import Process, celery
 
 
+HERE = Path(__file__).resolve().parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real processes need more time on a busy machine than a unit test does."""
+    for item in items:
+        if item.path.is_relative_to(HERE) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(240))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def services_are_there() -> None:
     if not settings.PLANNER_BROKER_URL or connection.vendor != "postgresql":
