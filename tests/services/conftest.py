@@ -14,7 +14,6 @@ from django.db import connection
 
 from tests.processes import Process, celery
 
-
 HERE = Path(__file__).resolve().parent
 
 
