@@ -24,17 +24,22 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not subject.gpu_nodes:
         yield not_applicable(CHECK, QUESTION, say("No GPU node was read"))
         return
-    running = [n for n in subject.gpu_nodes if not _is_starting(n)]
+    unreadable = [n for n in subject.gpu_nodes if _is_unreadable(n)]
+    if unreadable:
+        yield _unreadable(unreadable)
+    running = [n for n in subject.gpu_nodes if not _is_starting(n) and not _is_unreadable(n)]
     silent = [n for n in running if not offers_any(n)]
     if silent:
         yield _silent(subject, silent)
     else:
-        starting = len(subject.gpu_nodes) - len(running)
+        starting = len(subject.gpu_nodes) - len(unreadable) - len(running)
         detail = (
             say_many("{n} node still starting.", "{n} nodes still starting.", starting)
             if starting
             else ""
         )
+        if not running and unreadable:
+            return
         if not running:
             yield not_applicable(CHECK, QUESTION, say("All GPU nodes are still starting"), detail)
             return
@@ -46,6 +51,35 @@ def check(subject: Subject) -> Iterator[Finding]:
             detail,
             source=_source(),
         )
+
+
+def _is_unreadable(node: Node) -> bool:
+    return any(group.unreadable for group in node.groups)
+
+
+def _unreadable(nodes: list[Node]) -> Finding:
+    """A count that is no number proves neither that devices are offered nor that none are."""
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.UNKNOWN,
+        say_many(
+            "{n} GPU node states a count that is no number",
+            "{n} GPU nodes state a count that is no number",
+            len(nodes),
+        ),
+        say("Nothing is counted there, and nothing is placed there."),
+        evidence=bounded(
+            [
+                of_node(node, f"status.allocatable[{name}]", say("cannot be read"))
+                for node in nodes
+                for group in node.groups
+                for name in group.unreadable
+            ]
+        ),
+        remedy=say("See which program wrote it: the sync report names the value."),
+        source=_source(),
+    )
 
 
 def _silent(subject: Subject, nodes: list[Node]) -> Finding:
