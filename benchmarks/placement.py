@@ -109,7 +109,7 @@ def main() -> None:
     print("nodes  workloads seed | first: s  placed/bound  cost | all: s  placed/bound  cost  gap")
     for size in (int(text) for text in arguments.sizes.split(",")):
         for seed in range(arguments.seeds):
-            rng = random.Random(seed)  # noqa: S311
+            rng = random.Random(seed)  # noqa: S311 (repeatable, no secret)
             nodes = fleet(size, rng)
             workloads = min(200, max(12, size // 10))
             problem = Problem(tuple(nodes), tuple(demands(nodes, workloads, rng)))

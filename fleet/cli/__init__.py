@@ -25,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is written as an escape, not as a traceback.
         with contextlib.suppress(AttributeError, ValueError):
+            # Typed as any text stream; the standard ones can be reconfigured.
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     options = parse(argv)
     try:

@@ -50,7 +50,7 @@ class Caller:
         asked = retry_after_s(answer.retry_after)
         if asked is None:
             # Jitter, so that many clusters' syncs do not come back in step.
-            jitter = random.uniform(0.5, 1.5)  # noqa: S311
+            jitter = random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
             return self._limits.back_off_s * (1 << (attempt - 1)) * jitter
         if asked > self._limits.retry_after_s:
             raise _worn_out(answer.status, where)

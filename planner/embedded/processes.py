@@ -62,6 +62,7 @@ class Children:
             [sys.executable, manage, "runjobs"],
         )
         for command in commands:
+            # S603: the commands stand above, with no word from outside but a port number.
             child = subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment)  # noqa: S603
             self._children.append(child)
 

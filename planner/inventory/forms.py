@@ -119,7 +119,8 @@ class LiveForm(ClusterForm):
         self.access: ClusterAccess | None = None
 
     def _read_access(self) -> ClusterAccess:
-        raise NotImplementedError
+        """Each kind of live form has its own; this one is never shown."""
+        raise TypeError(f"{type(self).__name__} does not say where its access comes from")
 
     @property
     def valid_access(self) -> ClusterAccess:

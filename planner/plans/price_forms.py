@@ -67,8 +67,8 @@ class _AboutForm(forms.Form):
         }
 
     def columns(self) -> dict[str, Any]:
-        """The columns of the row."""
-        raise NotImplementedError
+        """The columns of the row. Both forms have their own; this one is never shown."""
+        raise TypeError(f"{type(self).__name__} does not say its columns")
 
 
 class PriceForm(_AboutForm):
