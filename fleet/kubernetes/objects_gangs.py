@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import field
+from typing import Annotated
+
+from msgspec import Meta, field
 
 from fleet.kubernetes.objects_core import (
     Condition,
@@ -39,10 +41,22 @@ class DisruptionMode(Part):
     all: Nothing | None = None
 
 
+class SubGroup(Part):
+    """KAI: a part of a PodGroup with a minimum of its own; parts may hold parts."""
+
+    name: Name = ""
+    minMember: Int32 | None = None
+    minSubGroup: Int32 | None = None
+    parent: Name | None = None
+
+
 class PodGroupSpec(Part):
     """All four kinds: scheduling.k8s.io, scheduling.x-k8s.io, volcano, run.ai."""
 
     minMember: Int32 | None = None
+    minSubGroup: Int32 | None = None
+    subGroups: list[SubGroup] | None = None
+    parentCompositePodGroupName: Name | None = None
     schedulingPolicy: SchedulingPolicy | None = None
     schedulingConstraints: SchedulingConstraints | None = None
     topologyConstraint: RunAiConstraint | None = None
@@ -58,6 +72,56 @@ class StatusBody(Part):
 
 class PodGroupObject(Object):
     spec: PodGroupSpec = field(default_factory=PodGroupSpec)
+    status: StatusBody | None = None
+
+
+class CompositeGang(Part):
+    minGroupCount: Int32 | None = None
+
+
+class CompositePolicy(Part):
+    gang: CompositeGang | None = None
+
+
+class CompositePodGroupSpec(Part):
+    parentCompositePodGroupName: Name | None = None
+    schedulingPolicy: CompositePolicy | None = None
+    schedulingConstraints: SchedulingConstraints | None = None
+    priorityClassName: Name | None = None
+
+
+class CompositePodGroupObject(Object):
+    """Alpha of 1.37: groups of PodGroups, whole or not at all."""
+
+    spec: CompositePodGroupSpec = field(default_factory=CompositePodGroupSpec)
+    status: StatusBody | None = None
+
+
+class PackConstraint(Part):
+    required: Name | None = None
+    preferred: Name | None = None
+
+
+class GangTopology(Part):
+    packConstraint: PackConstraint | None = None
+
+
+class GangPodGroup(Part):
+    name: Name = ""
+    minReplicas: Int32 | None = None
+    topologyConstraint: GangTopology | None = None
+
+
+class PodGangSpec(Part):
+    podgroups: list[GangPodGroup] | None = None
+    topologyConstraint: GangTopology | None = None
+    priorityClassName: Name | None = None
+
+
+class PodGangObject(Object):
+    """Grove: the cliques that start together."""
+
+    spec: PodGangSpec = field(default_factory=PodGangSpec)
     status: StatusBody | None = None
 
 
@@ -132,7 +196,8 @@ class ResourceFlavorObject(Object):
 
 
 class TopologyLevelSpec(Part):
-    nodeLabel: Name = ""
+    nodeLabel: Annotated[str, Meta(max_length=512)] = ""
+    alias: Annotated[str, Meta(max_length=512)] | None = None  # KAI only
 
 
 class TopologySpec(Part):
@@ -140,4 +205,48 @@ class TopologySpec(Part):
 
 
 class TopologyObject(Object):
+    """Kueue's and KAI's: label keys, coarse to fine."""
+
     spec: TopologySpec = field(default_factory=TopologySpec)
+
+
+class ExactMatch(Part):
+    name: Name = ""
+
+
+class RegexMatch(Part):
+    pattern: Annotated[str, Meta(max_length=1024)] = ""
+
+
+class LabelRequirement(Part):
+    key: Name = ""
+    operator: Name = ""
+    values: list[Name] | None = None
+
+
+class LabelMatch(Part):
+    matchLabels: Labels | None = None
+    matchExpressions: list[LabelRequirement] | None = None
+
+
+class MemberSelector(Part):
+    exactMatch: ExactMatch | None = None
+    regexMatch: RegexMatch | None = None
+    labelMatch: LabelMatch | None = None
+
+
+class HyperNodeMember(Part):
+    type: Name = ""  # Node or HyperNode
+    selector: MemberSelector | None = None
+
+
+class HyperNodeSpec(Part):
+    tier: Int32 | None = None  # 1 is nearest the nodes
+    tierName: Name | None = None
+    members: list[HyperNodeMember] | None = None
+
+
+class HyperNodeObject(Object):
+    """Volcano's topology: nodes and HyperNodes under one switch."""
+
+    spec: HyperNodeSpec = field(default_factory=HyperNodeSpec)

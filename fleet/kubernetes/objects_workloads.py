@@ -5,11 +5,14 @@ from __future__ import annotations
 from msgspec import field
 
 from fleet.kubernetes.objects_core import (
+    Annotations,
     Condition,
     Container,
     Int32,
+    Labels,
     Metadata,
     Name,
+    Nothing,
     Object,
     Part,
     PodSpec,
@@ -155,24 +158,37 @@ class ReplicaSpec(Part):
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
+class OperatorSchedulingPolicy(Part):
+    minAvailable: Int32 | None = None
+
+
 class RunPolicy(Part):
     suspend: bool | None = None
+    schedulingPolicy: OperatorSchedulingPolicy | None = None
 
 
 class OperatorJobSpec(Part):
+    """One of the maps is there, by kind: role ("Master", "Worker") -> so many pods."""
+
     pytorchReplicaSpecs: dict[Name, ReplicaSpec] | None = None
     mpiReplicaSpecs: dict[Name, ReplicaSpec] | None = None
+    tfReplicaSpecs: dict[Name, ReplicaSpec] | None = None
+    xgbReplicaSpecs: dict[Name, ReplicaSpec] | None = None
+    paddleReplicaSpecs: dict[Name, ReplicaSpec] | None = None
+    jaxReplicaSpecs: dict[Name, ReplicaSpec] | None = None
     runPolicy: RunPolicy | None = None
 
 
-class PyTorchJobObject(Object):
+class OperatorJobObject(Object):
+    """The job kinds of kubeflow.org: PyTorchJob, MPIJob, TFJob, XGBoostJob, PaddleJob, JAXJob."""
+
     spec: OperatorJobSpec = field(default_factory=OperatorJobSpec)
     status: JobStatus | None = None
 
 
-class MpiJobObject(Object):
-    spec: OperatorJobSpec = field(default_factory=OperatorJobSpec)
-    status: JobStatus | None = None
+class RuntimeReference(Part):
+    name: Name = ""
+    kind: Name | None = None
 
 
 class Trainer(Part):
@@ -181,6 +197,7 @@ class Trainer(Part):
 
 
 class TrainJobSpec(Part):
+    runtimeRef: RuntimeReference | None = None
     trainer: Trainer | None = None
     suspend: bool | None = None
 
@@ -188,6 +205,37 @@ class TrainJobSpec(Part):
 class TrainJobObject(Object):
     spec: TrainJobSpec = field(default_factory=TrainJobSpec)
     status: JobStatus | None = None
+
+
+class MpiPolicy(Part):
+    runLauncherAsNode: bool | None = None
+
+
+class MlPolicy(Part):
+    numNodes: Int32 | None = None
+    mpi: MpiPolicy | None = None
+
+
+class PodGroupPolicy(Part):
+    coscheduling: Nothing | None = None
+    volcano: Nothing | None = None
+
+
+class JobSetTemplate(Part):
+    metadata: Metadata | None = None
+    spec: JobSetSpec = field(default_factory=JobSetSpec)
+
+
+class TrainingRuntimeSpec(Part):
+    mlPolicy: MlPolicy | None = None
+    podGroupPolicy: PodGroupPolicy | None = None
+    template: JobSetTemplate = field(default_factory=JobSetTemplate)
+
+
+class TrainingRuntimeObject(Object):
+    """TrainingRuntime and ClusterTrainingRuntime: the JobSet behind the TrainJobs."""
+
+    spec: TrainingRuntimeSpec = field(default_factory=TrainingRuntimeSpec)
 
 
 class VolcanoTask(Part):
@@ -207,14 +255,66 @@ class VolcanoJobObject(Object):
     spec: VolcanoJobSpec = field(default_factory=VolcanoJobSpec)
 
 
+class PodClique(Part):
+    """Grove: the pods of one role."""
+
+    replicas: Int32 | None = None
+    minAvailable: Int32 | None = None
+    podSpec: PodSpec = field(default_factory=PodSpec)
+
+
+class CliqueTemplate(Part):
+    name: Name = ""
+    labels: Labels | None = None
+    annotations: Annotations | None = None
+    spec: PodClique = field(default_factory=PodClique)
+
+
+class ScalingGroup(Part):
+    name: Name = ""
+    cliqueNames: list[Name] | None = None
+    replicas: Int32 | None = None
+    minAvailable: Int32 | None = None
+
+
+class PodCliqueSetTemplate(Part):
+    cliques: list[CliqueTemplate] | None = None
+    podCliqueScalingGroups: list[ScalingGroup] | None = None
+
+
+class PodCliqueSetSpec(Part):
+    replicas: Int32 | None = None
+    template: PodCliqueSetTemplate = field(default_factory=PodCliqueSetTemplate)
+
+
+class PodCliqueSetObject(Object):
+    spec: PodCliqueSetSpec = field(default_factory=PodCliqueSetSpec)
+
+
+class OwnedObject(Object):
+    """An object read only for its place in a chain of owners."""
+
+
 class WorkerSpec(PodSpec):
     size: Int32 | None = None
     pipelineParallelSize: Int32 | None = None
 
 
 class Predictor(PodSpec):
+    """The model server is ``model``, or in older manifests a field named after its framework."""
+
     minReplicas: Int32 | None = None
     model: Container | None = None
+    huggingface: Container | None = None
+    lightgbm: Container | None = None
+    onnx: Container | None = None
+    paddle: Container | None = None
+    pmml: Container | None = None
+    pytorch: Container | None = None
+    sklearn: Container | None = None
+    tensorflow: Container | None = None
+    triton: Container | None = None
+    xgboost: Container | None = None
     workerSpec: WorkerSpec | None = None
 
 
@@ -224,3 +324,32 @@ class InferenceServiceSpec(Part):
 
 class InferenceServiceObject(Object):
     spec: InferenceServiceSpec = field(default_factory=InferenceServiceSpec)
+
+
+class Parallelism(Part):
+    tensor: Int32 | None = None
+    pipeline: Int32 | None = None
+    data: Int32 | None = None
+    dataLocal: Int32 | None = None
+
+
+class Scaling(Part):
+    minReplicas: Int32 | None = None
+
+
+class LlmRole(Part):
+    """One deployment of an LLM service; with ``worker`` each replica is several pods."""
+
+    replicas: Int32 | None = None
+    scaling: Scaling | None = None
+    parallelism: Parallelism | None = None
+    template: PodSpec | None = None
+    worker: PodSpec | None = None
+
+
+class LlmServiceSpec(LlmRole):
+    prefill: LlmRole | None = None
+
+
+class LlmServiceObject(Object):
+    spec: LlmServiceSpec = field(default_factory=LlmServiceSpec)

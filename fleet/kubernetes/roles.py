@@ -17,9 +17,8 @@ from fleet.kubernetes.objects_workloads import (
     JobSpec,
     JobStatus,
     LeaderWorkerSetObject,
-    MpiJobObject,
+    OperatorJobObject,
     PodTemplate,
-    PyTorchJobObject,
     RayClusterObject,
     RayClusterSpec,
     RayJobObject,
@@ -112,7 +111,7 @@ def shape_of(item: Object) -> Shape | None:
         case RayJobObject() | RayServiceObject():
             cluster = item.spec.rayClusterSpec or item.spec.rayClusterConfig
             return _ray(cluster, bool(item.spec.suspend)) if cluster is not None else None
-        case PyTorchJobObject() | MpiJobObject():
+        case OperatorJobObject():
             return _operator(item)
         case TrainJobObject():
             return _train_job(item)
@@ -185,7 +184,7 @@ def _ray(spec: RayClusterSpec, suspended: bool) -> Shape:
     return Shape(tuple(roles), together=together, suspended=suspended)
 
 
-def _operator(item: PyTorchJobObject | MpiJobObject) -> Shape:
+def _operator(item: OperatorJobObject) -> Shape:
     specs: Mapping[str, ReplicaSpec] = (
         item.spec.pytorchReplicaSpecs or item.spec.mpiReplicaSpecs or {}
     )
