@@ -62,6 +62,46 @@ class Units:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceHolder:
+    """Who holds one device through a ResourceClaim. A claim may serve several pods."""
+
+    driver: str
+    pool: str
+    device: str
+    claim: str  # "team-a/train"
+    request: str  # of the claim; "main/small" names the choice of a prioritised list
+    consumers: tuple[str, ...]  # "pod train-0", "podgroup train": in the claim's namespace
+    consumed: dict[str, str] = field(default_factory=dict)  # of a device that claims share
+    idle: str = ""  # why nobody uses it; "" when somebody does
+
+
+@dataclass(frozen=True, slots=True)
+class PartlyUsed:
+    """A device that several claims may share, and what is left of it, in base units."""
+
+    driver: str
+    pool: str
+    device: str
+    left: dict[str, int]  # "memory": bytes
+    of: dict[str, int]
+    more: int | None  # further claims of the smallest amount; None: no policy states one
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTaint:
+    """One taint on devices offered through DRA. Only NoSchedule and NoExecute block."""
+
+    key: str
+    value: str
+    effect: str
+    source: str  # "ResourceSlice", "DeviceTaintRule maintenance"
+    devices: int  # that carry it
+    hit: int  # of those, held by claims that do not tolerate it: NoExecute evicts their pods
+    is_sick: bool  # the driver's own verdict on a device, not a person's wish
+    example: str  # one of the devices
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceGroup:
     """The GPUs of one model on one node, with how they are shared."""
 
@@ -84,6 +124,10 @@ class DeviceGroup:
     details: dict[str, str] = field(default_factory=dict)  # of sharing systems: "hami_mode" …
     model_label: str = ""  # the words of the node for its model, known to the catalogue or not
     unreadable: tuple[str, ...] = ()  # resources whose count is no number: nothing is counted
+    incomplete: tuple[str, ...] = ()  # DRA pools that cannot be counted now, and why
+    holders: tuple[DeviceHolder, ...] = ()  # of devices offered through DRA
+    partly_used: tuple[PartlyUsed, ...] = ()
+    device_taints: tuple[DeviceTaint, ...] = ()
 
     def units_of(self, kind: UnitKind) -> Iterator[Units]:
         return (u for u in self.units if u.kind == kind)
@@ -106,12 +150,45 @@ class Toleration:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRule:
+    """One condition of a required node affinity. ``is_field``: about the node's own name."""
+
+    key: str
+    operator: str  # In, NotIn, Exists, DoesNotExist, Gt, Lt
+    values: tuple[str, ...] = ()
+    is_field: bool = False
+
+
+NodeAffinity = tuple[tuple[NodeRule, ...], ...]
+"""Terms of which one must hold; all rules of a term must hold; an empty term holds nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
 class TopologyLevel:
     """One level of a node's place, coarse to fine. ``value`` None: the node lacks the label."""
 
     name: str  # "zone", "block", "rack", "nvlink"
     key: str  # the label key, or where it was taken from
     value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTopology:
+    """A hierarchy that an object of the cluster states: label keys, coarse to fine."""
+
+    source: str  # "Kueue Topology default"
+    keys: tuple[str, ...]
+    names: tuple[str, ...] = ()  # what the object calls each level, "" where it gives no name
+    flavors: tuple[str, ...] = ()  # the Kueue ResourceFlavors that use it
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedLevel:
+    """One level of topology that the nodes can be told apart by, and why it is proposed."""
+
+    name: str
+    key: str
+    source: str  # "label on 26 of 28 GPU nodes", "Kueue Topology default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +222,8 @@ class Node:
     extended: dict[str, int] = field(default_factory=dict)
     """Capacity of extended resources that are no GPUs: NICs, TPU chips, KVM handles."""
     created: datetime | None = None
+    other_devices: dict[str, int] = field(default_factory=dict)
+    """Devices offered through DRA that are no GPUs, by driver: IMEX channels, NICs, TPUs."""
 
     @property
     def is_gpu_node(self) -> bool:
@@ -236,15 +315,32 @@ class Pod:
     probes: tuple[ContainerProbes, ...] = ()
     notes: tuple[str, ...] = ()
     gates: tuple[str, ...] = ()  # scheduling gates: who holds it back
-    claim_devices: int = 0  # devices asked for through ResourceClaims
+    claim_devices: int = 0  # GPU devices asked for through ResourceClaims
+    claim_counts: tuple[int, ...] = ()  # GPU devices of each of ``claims``, which pods may share
+    claim_classes: dict[str, int] = field(default_factory=dict)  # devices asked, by DeviceClass
     gpu_fraction: float | None = None  # of one board, by the sharing system's own words
     gpu_memory_mib: int | None = None  # device memory asked for, all units together
     labels: dict[str, str] = field(default_factory=dict)  # those of gang and queue systems
+    node_affinity: NodeAffinity = ()  # of a pod that waits for a node
 
     @property
     def is_demand(self) -> bool:
         """Waits for a node: counts as demand, not as use."""
         return not self.node and self.state in ("pending", "gated")
+
+
+@dataclass(frozen=True, slots=True)
+class PodRole:
+    """The pods of one template of a workload object: its leaders, its workers, its head."""
+
+    pods: int  # of all groups together
+    requests: dict[str, int]  # accelerators of one pod
+    cpu_milli: int
+    memory_mib: int
+    tolerations: tuple[Toleration, ...] = ()
+    node_selector: dict[str, str] = field(default_factory=dict)
+    node_affinity: NodeAffinity = ()
+    claims: int = 0  # ResourceClaims of one pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +368,9 @@ class Controller:
     groups: int = 1  # gangs of ``gang_size`` pods (LeaderWorkerSet groups, replicas of a service)
     total_cpu_milli: int = 0  # of all pods wanted
     total_memory_mib: int = 0
+    roles: tuple[PodRole, ...] = ()
+    preferred_topology_keys: tuple[str, ...] = ()  # those of topology_keys that are only a wish
+    queue: str = ""  # of Kueue or Volcano, by the object's own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +396,19 @@ class DeviceClass:
     name: str
     extended_resource: str  # "" when it maps none
     drivers: tuple[str, ...]
+    created: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedDevices:
+    """GPUs that several nodes can reach (over a network or a fabric): counted here, once, and on
+    no node."""
+
+    driver: str
+    pool: str
+    group: DeviceGroup
+    nodes: int  # that can reach them
+    node_names: tuple[str, ...]  # the first of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,11 +474,13 @@ class Inventory:
     priority_classes: tuple[PriorityClass, ...]
     device_classes: tuple[DeviceClass, ...]
     gang_objects: tuple[GangObject, ...]
-    topology_keys: tuple[tuple[str, str], ...]  # (level name, label key), coarse to fine
+    topology_keys: tuple[tuple[str, str], ...]
+    """(level name, label key), coarse to fine; one name twice: the first key a node carries."""
     reads: tuple[ReadResult, ...]
     problems: tuple[str, ...]  # one line for each odd object
     taken_at: datetime | None
     other_pods: int = 0  # pods kept only in node sums
+    attached: tuple[AttachedDevices, ...] = ()
 
     def read(self, resource: str) -> ReadResult | None:
         """How reading ``resource`` went; None when it was never asked for."""

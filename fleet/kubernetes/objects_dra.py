@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
-from msgspec import field
+from typing import Annotated
 
-from fleet.kubernetes.objects_core import Int32, Int64, Name, Object, Part, Quantity
+from msgspec import Meta, field
+
+from fleet.kubernetes.objects_core import (
+    Int32,
+    LabelValue,
+    Name,
+    Object,
+    Part,
+    Quantity,
+    TolerationObject,
+)
+
+_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_KEPT_ATTRIBUTES = frozenset(
+    {
+        "type",
+        "uuid",
+        "parentUUID",
+        "pciAddr",
+        "parentPciAddr",
+        "pciBusID",
+        "productName",
+        "model",
+        "product",
+        "profile",
+        "partitionProfile",
+    }
+)
 
 
 class Attribute(Part):
@@ -13,20 +40,76 @@ class Attribute(Part):
     string: Name | None = None
 
 
+class CapacityRange(Part):
+    min: Quantity | None = None
+    max: Quantity | None = None
+    step: Quantity | None = None
+
+
+class RequestPolicy(Part):
+    default: Quantity | None = None
+    validValues: list[Quantity] | None = None
+    validRange: CapacityRange | None = None
+
+
 class Capacity(Part):
+    value: Quantity | None = None
+    requestPolicy: RequestPolicy | None = None
+
+
+class Counter(Part):
     value: Quantity | None = None
 
 
-class DeviceTaint(Part):
+class CounterSet(Part):
+    name: Name = ""
+    counters: dict[Name, Counter] | None = None
+
+
+class CounterUse(Part):
+    counterSet: Name = ""
+    counters: dict[Name, Counter] | None = None
+
+
+class SelectorRequirement(Part):
+    key: Annotated[str, Meta(max_length=512)] = ""
+    operator: Name = ""
+    values: list[LabelValue] | None = None
+
+
+class SelectorTerm(Part):
+    matchExpressions: list[SelectorRequirement] | None = None
+    matchFields: list[SelectorRequirement] | None = None
+
+
+class NodeSelector(Part):
+    nodeSelectorTerms: list[SelectorTerm] | None = None
+
+
+class Taint(Part):
     key: Name = ""
+    value: LabelValue | None = None
     effect: Name = ""
 
 
 class Basic(Part):
-    attributes: dict[str, Attribute] | None = None
-    capacity: dict[str, Capacity | Quantity] | None = None
-    taints: list[DeviceTaint] | None = None
+    attributes: dict[Name, Attribute] | None = None
+    capacity: dict[Name, Capacity | Quantity] | None = None
+    consumesCounters: list[CounterUse] | None = None
     nodeName: Name | None = None
+    nodeSelector: NodeSelector | None = None
+    allNodes: bool | None = None
+    taints: list[Taint] | None = None
+    allowMultipleAllocations: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Forget what no rule reads: a cluster may publish hundreds of thousands of devices."""
+        if self.attributes:
+            self.attributes = {
+                name: value
+                for name, value in self.attributes.items()
+                if value.string and name.rpartition("/")[2] in _KEPT_ATTRIBUTES
+            }
 
 
 class Device(Basic):
@@ -38,17 +121,21 @@ class Device(Basic):
         return self.basic if self.basic is not None else self
 
 
-class Pool(Part):
+class SlicePool(Part):
     name: Name = ""
-    generation: Int64 = 0
-    resourceSliceCount: Int32 = 0
+    generation: _Int64 = 0
+    resourceSliceCount: _Int64 = 0
 
 
 class SliceSpec(Part):
     driver: Name = ""
-    pool: Pool = field(default_factory=Pool)
+    pool: SlicePool = field(default_factory=SlicePool)
     nodeName: Name | None = None
+    nodeSelector: NodeSelector | None = None
+    allNodes: bool | None = None
+    perDeviceNodeSelection: bool | None = None
     devices: list[Device] | None = None
+    sharedCounters: list[CounterSet] | None = None
 
 
 class ResourceSliceObject(Object):
@@ -60,6 +147,8 @@ class SubRequest(Part):
     deviceClassName: Name = ""
     allocationMode: Name | None = None
     count: Int32 | None = None
+    adminAccess: bool | None = None
+    tolerations: list[TolerationObject] | None = None
 
 
 class DeviceRequest(SubRequest):
@@ -89,6 +178,8 @@ class AllocationResult(Part):
     device: Name = ""
     adminAccess: bool | None = None
     shareID: Name | None = None
+    consumedCapacity: dict[Name, Quantity] | None = None
+    tolerations: list[TolerationObject] | None = None
 
 
 class Allocation(Part):
@@ -99,6 +190,7 @@ class Allocation(Part):
 
 
 class Consumer(Part):
+    apiGroup: Name | None = None
     resource: Name = ""
     name: Name = ""
     uid: Name = ""
@@ -136,3 +228,20 @@ class DeviceClassSpec(Part):
 
 class DeviceClassObject(Object):
     spec: DeviceClassSpec | None = None
+
+
+class DeviceTaintSelector(Part):
+    driver: Name | None = None
+    pool: Name | None = None
+    device: Name | None = None
+    deviceClassName: Name | None = None  # before 1.36
+    selectors: list[Selector] | None = None  # before 1.36
+
+
+class DeviceTaintRuleSpec(Part):
+    deviceSelector: DeviceTaintSelector | None = None
+    taint: Taint = field(default_factory=Taint)
+
+
+class DeviceTaintRuleObject(Object):
+    spec: DeviceTaintRuleSpec = field(default_factory=DeviceTaintRuleSpec)

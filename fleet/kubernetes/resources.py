@@ -41,6 +41,12 @@ RESOURCES: tuple[Resource, ...] = (
         "resourceclaimtemplates",
         "ResourceClaimTemplate",
     ),
+    Resource(
+        "resource.k8s.io",
+        ("v1", "v1beta2", "v1alpha3"),
+        "devicetaintrules",
+        "DeviceTaintRule",
+    ),
     Resource("scheduling.k8s.io", ("v1beta1", "v1alpha3", "v1alpha2"), "podgroups", "PodGroup"),
     Resource(
         "scheduling.k8s.io",
@@ -86,3 +92,5 @@ RESOURCES: tuple[Resource, ...] = (
         "serving.kserve.io", ("v1alpha2", "v1alpha1"), "llminferenceservices", "LLMInferenceService"
     ),
 )
+
+PODS = next(resource for resource in RESOURCES if resource.key == "pods")
