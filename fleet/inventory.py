@@ -423,6 +423,7 @@ class GangObject:
     topology_keys: tuple[str, ...]
     conditions: dict[str, str]  # type -> status
     details: dict[str, str] = field(default_factory=dict)
+    tolerations: tuple[Toleration, ...] = ()  # that Kueue gives to pods of a ResourceFlavor
 
 
 class ReadStatus(StrEnum):
@@ -443,6 +444,7 @@ class ReadResult:
     detail: str = ""
     seconds: float = 0.0
     resource_version: str = ""
+    is_consistent: bool = True  # all of it is of one moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fleet.device_names import accelerators_only
-from fleet.inventory import ContainerProbes, Controller, Gang
+from fleet.inventory import ContainerProbes, Controller, Gang, PodRole
+from fleet.kubernetes.affinity import node_affinity_of
 from fleet.kubernetes.gangs import (
     QUEUE_LABEL,
     Minima,
     gang_of,
+    preferred_constraints,
     topology_constraints,
 )
 from fleet.kubernetes.objects import RawCluster
@@ -86,6 +88,24 @@ def _one(item: Object, kind: str, minima: Minima) -> Controller | None:
         groups=shape.groups,
         total_cpu_milli=sum(m.request.cpu_milli * m.role.pods for m in measured),
         total_memory_mib=sum(m.request.memory_mib * m.role.pods for m in measured),
+        roles=tuple(map(_role, measured)),
+        preferred_topology_keys=preferred_constraints(template.notes)
+        or preferred_constraints(meta.notes),
+        queue=meta.label(QUEUE_LABEL) or template.label(QUEUE_LABEL) or shape.queue,
+    )
+
+
+def _role(m: _Measured) -> PodRole:
+    spec = m.role.spec
+    return PodRole(
+        pods=m.role.pods,
+        requests=m.request.devices,
+        cpu_milli=m.request.cpu_milli,
+        memory_mib=m.request.memory_mib,
+        tolerations=tolerations_of(spec.tolerations),
+        node_selector=dict(spec.nodeSelector or {}),
+        node_affinity=node_affinity_of(spec),
+        claims=len(spec.resourceClaims or ()),
     )
 
 

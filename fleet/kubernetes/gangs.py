@@ -7,6 +7,7 @@ Four kinds named PodGroup share one plural, so they are always told apart by API
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 from fleet.inventory import Gang, GangObject
@@ -24,6 +25,7 @@ from fleet.kubernetes.objects_gangs import (
     WorkloadObject,
 )
 from fleet.kubernetes.objects_workloads import SchedulingPolicy
+from fleet.kubernetes.taints import tolerations_of
 from fleet.units import QuantityError, parse_quantity, plain_count
 
 _POD_GROUPS = {
@@ -130,6 +132,12 @@ def topology_constraints(notes: Annotations, spec: PodSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in keys if key))
 
 
+def preferred_constraints(notes: Annotations) -> tuple[str, ...]:
+    """Those of ``topology_constraints`` that are a wish: the pods start without it, too."""
+    key = notes.kueue_preferred
+    return (key,) if key and key != notes.kueue_required else ()
+
+
 def _conditions(listed: Iterable[Condition] | None) -> dict[str, str]:
     return {c.type: c.status for c in listed or ()}
 
@@ -168,7 +176,8 @@ def gang_objects(raw: RawCluster) -> tuple[GangObject, ...]:
             details["topologyName"] = flavor.spec.topologyName
         for toleration in flavor.spec.tolerations or ():
             details[f"toleration:{toleration.key or ''}"] = toleration.effect or ""
-        found.append(_plain(flavor, "ResourceFlavor", details))
+        given = tolerations_of(flavor.spec.tolerations)
+        found.append(replace(_plain(flavor, "ResourceFlavor", details), tolerations=given))
     for topology in raw.of(TopologyObject, "topologies.kueue.x-k8s.io"):
         keys = tuple(level.nodeLabel for level in topology.spec.levels or ())
         found.append(_plain(topology, "Topology", {}, keys=keys))

@@ -223,8 +223,28 @@ class PodAffinity(Part):
     requiredDuringSchedulingIgnoredDuringExecution: list[AffinityTerm] | None = None
 
 
+class NodeExpression(Part):
+    key: Annotated[str, Meta(max_length=512)] = ""
+    operator: Name = ""
+    values: list[LabelValue] | None = None
+
+
+class NodeTerm(Part):
+    matchExpressions: list[NodeExpression] | None = None
+    matchFields: list[NodeExpression] | None = None
+
+
+class RequiredNodes(Part):
+    nodeSelectorTerms: list[NodeTerm] | None = None
+
+
+class NodeAffinity(Part):
+    requiredDuringSchedulingIgnoredDuringExecution: RequiredNodes | None = None
+
+
 class Affinity(Part):
     podAffinity: PodAffinity | None = None
+    nodeAffinity: NodeAffinity | None = None
 
 
 class NamedItem(Part):
@@ -283,6 +303,26 @@ class ExtendedClaim(Part):
     requestMappings: list[RequestMapping] | None = None
 
 
+class MappedResource(Part):
+    name: Name = ""
+    quantity: Quantity | None = None
+
+
+class OverheadResource(Part):
+    name: Name = ""
+    perPod: Quantity | None = None
+    perContainer: Quantity | None = None
+
+
+class NodeResourceClaim(Part):
+    """CPU and memory that come with a claim: ``resources`` in 1.36, the lists in 1.37 (alpha)."""
+
+    containers: list[Name] | None = None
+    resources: Quantities | None = None
+    mapping: list[MappedResource] | None = None
+    overhead: list[OverheadResource] | None = None
+
+
 class PodStatus(Part):
     phase: Name = ""
     conditions: list[Condition] | None = None
@@ -292,6 +332,9 @@ class PodStatus(Part):
     resourceClaimStatuses: list[ClaimStatus] | None = None
     extendedResourceClaimStatus: ExtendedClaim | None = None
     startTime: Name | None = None
+    resources: Resources | None = None  # of the whole pod, from 1.36
+    allocatedResources: Quantities | None = None
+    nodeAllocatableResourceClaimStatuses: list[NodeResourceClaim] | None = None
 
 
 class PodObject(Object):

@@ -74,6 +74,7 @@ class Shape:
     gang_system: str = ""
     minimum: int | None = None  # stated by the object itself
     progress_deadline_s: int | None = None
+    queue: str = ""  # of Volcano
 
 
 def _count(number: int | None, default: int = 1) -> int:
@@ -220,6 +221,7 @@ def _volcano(item: VolcanoJobObject) -> Shape:
         scheduler=item.spec.schedulerName or "volcano",
         gang_system="volcano",
         minimum=item.spec.minAvailable,
+        queue=item.spec.queue or "",
     )
 
 
