@@ -224,6 +224,8 @@ class Node:
     created: datetime | None = None
     other_devices: dict[str, int] = field(default_factory=dict)
     """Devices offered through DRA that are no GPUs, by driver: IMEX channels, NICs, TPUs."""
+    places: dict[str, str] = field(default_factory=dict)
+    """Where it stands by what is no label: HyperNodes by tier, the NVLink domain of a clique."""
 
     @property
     def is_gpu_node(self) -> bool:
@@ -482,6 +484,8 @@ class Inventory:
     problems: tuple[str, ...]  # one line for each odd object
     taken_at: datetime | None
     other_pods: int = 0  # pods kept only in node sums
+    proposed_levels: tuple[ProposedLevel, ...] = ()  # what we would choose, whoever has chosen
+    topologies: tuple[DeclaredTopology, ...] = ()
     attached: tuple[AttachedDevices, ...] = ()
 
     def read(self, resource: str) -> ReadResult | None:
