@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from fleet.catalogue.accelerators import vgpu_profile
+from fleet.catalogue.card_names import vgpu_profile
 from fleet.catalogue.mig_profiles import canonical_profile
 from fleet.inventory import UnitKind
 

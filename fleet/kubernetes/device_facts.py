@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fleet.catalogue.accelerators import Accelerator, common_name, narrowed
+from fleet.catalogue.accelerators import Accelerator
+from fleet.catalogue.card_names import common_name, narrowed
 from fleet.catalogue.instance_types import InstanceType
 from fleet.device_names import DEVICE_KINDS, DeviceName, device_name
 from fleet.inventory import Units

@@ -6,7 +6,8 @@ import math
 import re
 from dataclasses import replace
 
-from fleet.catalogue.accelerators import Accelerator, candidates, from_pci_id
+from fleet.catalogue.accelerators import Accelerator
+from fleet.catalogue.card_names import candidates, from_pci_id
 from fleet.device_names import device_name
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.device_facts import NodeFacts, decide_model
@@ -89,7 +90,7 @@ def _amd(facts: NodeFacts) -> DeviceGroup | None:
         for name in beta.get("product-name", {})
     )
     ids = [facts.labels.get("amd.com/gpu.device-id", ""), *beta.get("device-id", {})]
-    sources.extend(("label amd.com/gpu.device-id", _one(from_pci_id(i))) for i in ids if i)
+    sources.extend(("label amd.com/gpu.device-id", from_pci_id(i)) for i in ids if i)
     if facts.instance_type is not None:
         name = facts.instance_type.gpu_model
         sources.append((f"instance type {facts.instance_type.name}", candidates(name)))
@@ -145,10 +146,6 @@ def _amd(facts: NodeFacts) -> DeviceGroup | None:
     )
 
 
-def _one(card: Accelerator | None) -> tuple[Accelerator, ...]:
-    return (card,) if card is not None else ()
-
-
 def _parts(mode: str, card: Accelerator | None) -> int:
     """Partitions of one board in that mode ("cpx_nps4"); CPX depends on the board's dies."""
     name = mode.partition("_")[0]
@@ -191,7 +188,7 @@ def _intel(facts: NodeFacts) -> DeviceGroup | None:
         return None
     sources = [("label gpu.intel.com/product", candidates(product))] if product else []
     sources.extend((f"ResourceSlice of {d.driver}", candidates(d.product)) for d in dra)
-    sources.extend(("label gpu.intel.com/device-id", _one(from_pci_id(i))) for i in ids)
+    sources.extend(("label gpu.intel.com/device-id", from_pci_id(i)) for i in ids)
     model = decide_model(
         [(w, tuple(c for c in cards if c.vendor == "Intel")) for w, cards in sources], None
     )

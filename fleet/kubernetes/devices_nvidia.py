@@ -11,8 +11,8 @@ import math
 import re
 from dataclasses import replace
 
-from fleet.catalogue.accelerators import (
-    Accelerator,
+from fleet.catalogue.accelerators import Accelerator
+from fleet.catalogue.card_names import (
     candidates,
     from_gke_label,
     from_karpenter,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fleet.catalogue.accelerators import mig_suffix
+from fleet.catalogue.card_names import mig_suffix
 from fleet.catalogue.mig_profiles import canonical_profile
 from fleet.inventory import Sharing
 from fleet.kubernetes.device_facts import NodeFacts

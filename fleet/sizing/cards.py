@@ -9,9 +9,9 @@ from fleet.catalogue.accelerators import (
     Accelerator,
     accelerator,
     accelerators,
-    candidates,
     usable_mib,
 )
+from fleet.catalogue.card_names import candidates
 from fleet.catalogue.mig_profiles import profile_usable_mib, profiles
 from fleet.sizing.errors import SizingError, with_near
 from fleet.words import say
