@@ -54,6 +54,7 @@ TYPES: dict[str, type[Object]] = {
     "topologies.kai.scheduler": gangs.TopologyObject,
     "podgangs.scheduler.grove.io": gangs.PodGangObject,
     "podcliquesets.grove.io": workloads.PodCliqueSetObject,
+    "clustertopologybindings.grove.io": gangs.TopologyObject,
     "podcliques.grove.io": workloads.OwnedObject,
     "podcliquescalinggroups.grove.io": workloads.OwnedObject,
     "clusterqueues.kueue.x-k8s.io": gangs.ClusterQueueObject,

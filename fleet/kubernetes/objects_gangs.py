@@ -198,6 +198,8 @@ class ResourceFlavorObject(Object):
 class TopologyLevelSpec(Part):
     nodeLabel: Annotated[str, Meta(max_length=512)] = ""
     alias: Annotated[str, Meta(max_length=512)] | None = None  # KAI only
+    key: Annotated[str, Meta(max_length=512)] = ""  # Grove: the node label
+    domain: Name = ""  # Grove: what it calls the level
 
 
 class TopologySpec(Part):
@@ -205,7 +207,7 @@ class TopologySpec(Part):
 
 
 class TopologyObject(Object):
-    """Kueue's and KAI's: label keys, coarse to fine."""
+    """Kueue's, KAI's and Grove's: label keys, coarse to fine."""
 
     spec: TopologySpec = field(default_factory=TopologySpec)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 
 from fleet.inventory import (
     DeviceClass,
     Inventory,
-    Node,
     PriorityClass,
     Quota,
 )
@@ -33,17 +31,20 @@ from fleet.kubernetes.objects_dra import (
     ResourceClaimObject,
     ResourceSliceObject,
 )
-from fleet.kubernetes.objects_gangs import TopologyObject
 from fleet.kubernetes.owners import parents_of
+from fleet.kubernetes.placing import placed
 from fleet.kubernetes.pods import NodeUse, time_of
-from fleet.kubernetes.topology import Keys, levels_of, topology_keys
+from fleet.kubernetes.topology import Keys
 from fleet.kubernetes.versions import provider_of, server_version
 
 _DRIVER = "device.driver =="
 
 
-def read(raw: RawCluster, *, taken_at: datetime | None = None) -> Inventory:
-    """The inventory of one cluster. Never raises on odd objects: they end in ``problems``."""
+def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()) -> Inventory:
+    """The inventory of one cluster. Never raises on odd objects: they end in ``problems``.
+
+    ``levels`` are the levels of topology that a person chose; without any, they are proposed.
+    """
     problems = list(raw.problems)
     node_objects = raw.of(NodeObject, "nodes")
     measured = pod_rules.measure(raw.of(PodObject, "pods"))
@@ -60,8 +61,6 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None) -> Inventory:
     for node in nodes:
         for line in node.problems:
             note(problems, f"node {node.name}: {line}")
-    keys = _topology(raw, nodes)
-    nodes = tuple(replace(node, topology=levels_of(node.labels, keys)) for node in nodes)
     names = {node.name for node in nodes}
     gpu_nodes = {node.name for node in nodes if node.is_gpu_node}
     minima, parents = minima_of(raw), parents_of(raw)
@@ -77,7 +76,7 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None) -> Inventory:
     if orphans and nodes:
         note(problems, f"{orphans} pods are bound to nodes that are not there")
     version = server_version(raw.version, node_objects)
-    return Inventory(
+    found = Inventory(
         version=version,
         provider=provider_of(version.git_version, node_objects),
         apis=raw.apis,
@@ -99,21 +98,13 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None) -> Inventory:
             _device_class(c) for c in raw.of(DeviceClassObject, "deviceclasses.resource.k8s.io")
         ),
         gang_objects=gang_objects(raw),
-        topology_keys=keys,
+        topology_keys=(),
         reads=raw.reads,
         problems=tuple(problems),
         taken_at=taken_at or raw.taken_at,
         other_pods=len(measured) - len(kept),
     )
-
-
-def _topology(raw: RawCluster, nodes: tuple[Node, ...]) -> Keys:
-    kueue = [
-        [level.nodeLabel for level in item.spec.levels or ()]
-        for item in raw.of(TopologyObject, "topologies.kueue.x-k8s.io")
-    ]
-    gpu = [node.labels for node in nodes if node.is_gpu_node]
-    return topology_keys(gpu or [node.labels for node in nodes], kueue)
+    return placed(found, raw, levels)
 
 
 def _namespaces(raw: RawCluster, measured: Iterable[pod_rules.Measured]) -> tuple[str, ...]:

@@ -64,6 +64,7 @@ RESOURCES: tuple[Resource, ...] = (
     Resource("kai.scheduler", ("v1alpha1",), "topologies", "Topology"),
     Resource("scheduler.grove.io", ("v1alpha1",), "podgangs", "PodGang"),
     Resource("grove.io", ("v1alpha1",), "podcliquesets", "PodCliqueSet"),
+    Resource("grove.io", ("v1alpha1",), "clustertopologybindings", "ClusterTopologyBinding"),
     Resource("grove.io", ("v1alpha1",), "podcliques", "PodClique"),
     Resource("grove.io", ("v1alpha1",), "podcliquescalinggroups", "PodCliqueScalingGroup"),
     Resource("kueue.x-k8s.io", ("v1beta2", "v1beta1"), "clusterqueues", "ClusterQueue"),
