@@ -25,6 +25,11 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
 
+# What the benchmarks compare with, and nothing else needs.
+$(VENV)/.bench: $(wildcard requirements/bench.txt) $(VENV)/.dev
+	@if [ -f requirements/bench.txt ]; then $(BIN)/python -m pip install --quiet --require-hashes -r requirements/bench.txt; fi
+	@touch $@
+
 .PHONY: setup
 setup: $(VENV)/.dev ## Make the environment with everything for development
 
@@ -38,7 +43,7 @@ run: $(VENV)/.base ## Start the planner without the demo fleet
 
 .PHONY: test
 test: $(VENV)/.dev ## All tests that need no service
-	$(BIN)/python -m pytest -n 2 --ignore=tests/services --ignore=tests/browser
+	$(BIN)/python -m pytest -n 2 --ignore=tests/services --ignore=tests/browser --ignore=tests/cluster
 
 .PHONY: test-services
 test-services: $(VENV)/.dev ## Tests on PostgreSQL, Redis and real Celery workers
@@ -47,6 +52,20 @@ test-services: $(VENV)/.dev ## Tests on PostgreSQL, Redis and real Celery worker
 .PHONY: test-browser
 test-browser: $(VENV)/.dev ## Tests in real Chromium, embedded and served
 	scripts/with-services $(BIN)/python -m pytest tests/browser
+
+.PHONY: test-cluster
+test-cluster: $(VENV)/.dev ## Tests on real API servers; builds them once (needs Go 1.26)
+	$(BIN)/python -m tests.cluster.build
+	$(BIN)/python -m pytest tests/cluster
+
+.PHONY: bench-sync
+bench-sync: $(VENV)/.bench ## Measure a sync of 5,000 nodes and 150,000 pods (13 GB of memory)
+	$(BIN)/python -m tests.cluster.build 1.37
+	$(BIN)/python -m benchmarks.sync
+
+.PHONY: bench-pages
+bench-pages: $(VENV)/.bench ## Measure the pages on that cluster
+	$(BIN)/python -m benchmarks.pages
 
 .PHONY: lint
 lint: $(VENV)/.dev ## Style, types, templates, migrations

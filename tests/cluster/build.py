@@ -53,10 +53,20 @@ def binaries(minor: str) -> Path:
     return folder
 
 
-def _build(minor: str, version: str, package: str, target: Path) -> None:
+def _go() -> str:
+    """The go command. From 1.21 on it fetches the version that a go.mod asks for."""
     go = shutil.which("go")
     if go is None:
-        raise BuildError("go was not found: the test cluster is built with Go 1.26 or newer")
+        raise BuildError("go was not found; install Go 1.26 or newer, then run this again")
+    found = subprocess.run([go, "version"], check=True, capture_output=True, text=True).stdout
+    version = re.search(r"go1\.(\d+)", found)
+    if version is not None and int(version.group(1)) < 21:
+        raise BuildError(f"{go} is too old ({found.strip()}); install Go 1.26 or newer")
+    return go
+
+
+def _build(minor: str, version: str, package: str, target: Path) -> None:
+    go = _go()
     major, _, rest = version.removeprefix("v").partition(".")
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": rest.partition(".")[0]}
     flags = "-s -w " + " ".join(f"-X {_VERSION}.{key}={value}" for key, value in stamps.items())
@@ -78,5 +88,8 @@ def _build(minor: str, version: str, package: str, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or MINORS:
-        print(binaries(chosen))
+    try:
+        for chosen in sys.argv[1:] or MINORS:
+            print(binaries(chosen))
+    except BuildError as error:
+        sys.exit(f"tests.cluster.build: {error}")
