@@ -4,12 +4,17 @@ Per resource: containers add up. Init containers run one after the other, so onl
 counts, beside the sidecars (``restartPolicy: Always``) started before them; sidecars run on
 beside the containers. The pod takes the larger of both. Pod-level resources then replace CPU,
 memory and huge pages (never devices), and the overhead of the runtime comes on top.
-Source: kubernetes/component-helpers resource/helpers.go, PodRequests.
+
+While a resize is under way a container counts with the largest of what is asked, given and
+allotted. 1.37 takes the largest of the three sums instead; the two differ, by too much here, only
+while two containers of one pod are resized in opposite directions.
+Source: kubernetes/component-helpers resource/helpers.go (v0.36.3 and v0.37.2), PodRequests; where
+limits stand for requests: SetDefaults_Pod.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
@@ -18,6 +23,7 @@ from fleet.device_names import accelerators_only
 from fleet.kubernetes.objects_core import (
     Container,
     ContainerStatus,
+    NodeResourceClaim,
     PodSpec,
     PodStatus,
     Quantities,
@@ -30,6 +36,7 @@ Amounts = dict[str, Decimal]
 _MIB = Decimal(2**20)
 _ZERO = Decimal(0)
 _BYTES = frozenset({"memory", "ephemeral-storage"})
+_RESIZABLE = ("cpu", "memory")
 _MOST_BYTES = Decimal(2**60)
 _MOST_COUNT = Decimal(10**9)  # cores, devices, pods; KubeVirt lists devices by the thousand
 
@@ -130,28 +137,25 @@ def combine(
 def pod_request(spec: PodSpec, status: PodStatus | None = None) -> PodRequest:
     """What a pod (or, without ``status``, a pod of that template) takes from its node."""
     problems: list[str] = []
-    resized = _resized(status, problems) if status is not None else {}
-    infeasible = status is not None and any(
-        c.type == "PodResizePending" and c.reason == "Infeasible" for c in status.conditions or ()
-    )
+    held = _held(status, problems) if status is not None else {}
+    infeasible = status is not None and _is_infeasible(status)
 
     def of(container: Container) -> Amounts:
         found = container_amounts(container.resources, problems)
-        actual = resized.get(container.name)
-        if actual:
-            for name in ("cpu", "memory"):
-                if name in actual:
-                    spec_says = _ZERO if infeasible else found.get(name, _ZERO)
-                    found[name] = max(spec_says, actual[name])
+        given = held.get(container.name)
+        if given:
+            _resize(found, given, infeasible)
         return found
 
-    containers = [of(c) for c in spec.containers or ()]
-    init = [(of(c), c.restartPolicy == "Always") for c in spec.initContainers or ()]
-    total = combine(containers, init, {})
+    total = combine(
+        [of(c) for c in spec.containers or ()],
+        [(of(c), c.restartPolicy == "Always") for c in spec.initContainers or ()],
+        {},
+    )
+    if status is not None and status.nodeAllocatableResourceClaimStatuses:
+        _add(total, _through_claims(status.nodeAllocatableResourceClaimStatuses, problems))
     if spec.resources is not None:
-        for name, amount in container_amounts(spec.resources, problems).items():
-            if name in ("cpu", "memory") or name.startswith("hugepages-"):
-                total[name] = amount
+        total.update(_pod_level(spec.resources, status, total, infeasible, problems))
     _add(total, amounts(spec.overhead, problems))
     return PodRequest(
         cpu_milli=_up(total.get("cpu", _ZERO) * 1000),
@@ -161,7 +165,19 @@ def pod_request(spec: PodSpec, status: PodStatus | None = None) -> PodRequest:
     )
 
 
-def _resized(status: PodStatus, problems: list[str]) -> dict[str, Amounts]:
+def _is_infeasible(status: PodStatus) -> bool:
+    """Whether the resize that ``spec`` asks for can never be: what is held counts alone."""
+    pending = next((c for c in status.conditions or () if c.type == "PodResizePending"), None)
+    return pending is not None and pending.reason == "Infeasible"
+
+
+def _resize(asked: Amounts, given: Amounts, infeasible: bool) -> None:
+    for name in _RESIZABLE:
+        if name in given:
+            asked[name] = given[name] if infeasible else max(asked.get(name, _ZERO), given[name])
+
+
+def _held(status: PodStatus, problems: list[str]) -> dict[str, Amounts]:
     """CPU and memory that a running container really holds while a resize is under way."""
     found: dict[str, Amounts] = {}
     statuses: list[ContainerStatus] = [
@@ -175,6 +191,43 @@ def _resized(status: PodStatus, problems: list[str]) -> dict[str, Amounts]:
         _raise(actual, amounts(container.allocatedResources, problems))
         found[container.name] = actual
     return found
+
+
+def _pod_level(
+    asked: Resources,
+    status: PodStatus | None,
+    of_containers: Amounts,
+    infeasible: bool,
+    problems: list[str],
+) -> Amounts:
+    """What the pod asks for as a whole. A limit alone stands in where no container says more."""
+    found = amounts(asked.requests, problems)
+    for name, limit in amounts(asked.limits, problems).items():
+        if name not in found and name not in of_containers:
+            found[name] = limit
+    if found and status is not None and status.resources is not None:
+        given = amounts(status.resources.requests, problems)
+        _raise(given, amounts(status.allocatedResources, problems))
+        _resize(found, given, infeasible)
+    return {n: a for n, a in found.items() if n in _RESIZABLE or n.startswith("hugepages-")}
+
+
+def _through_claims(claims: Iterable[NodeResourceClaim], problems: list[str]) -> Amounts:
+    """CPU and memory that the devices of claims bring along: they count with the pod."""
+    total: Amounts = {}
+    for claim in claims:
+        _add(total, amounts(claim.resources, problems))
+        for mapped in claim.mapping or ():
+            _add(total, _one(mapped.name, mapped.quantity, 1, problems))
+        for more in claim.overhead or ():
+            _add(total, _one(more.name, more.perPod, 1, problems))
+            _add(total, _one(more.name, more.perContainer, len(claim.containers or ()), problems))
+    return total
+
+
+def _one(name: str, text: Quantity | None, times: int, problems: list[str]) -> Amounts:
+    found = amounts({name: text}, problems) if text is not None else {}
+    return {n: amount * times for n, amount in found.items()}
 
 
 def _up(amount: Decimal) -> int:
