@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import cast
 
 from fleet.inventory import ReadResult, ReadStatus
 from fleet.kubernetes.address import AddressError, AddressPolicy, Resolver, check
 from fleet.kubernetes.calls import Caller, decoded
+from fleet.kubernetes.crew import Crew
 from fleet.kubernetes.fetching import (
     FetchError,
     FetchLimits,
     FetchProgress,
     Patience,
     Reason,
+    Spent,
     no_api_server,
 )
+from fleet.kubernetes.gathering import PodGathering
 from fleet.kubernetes.kubeconfig import ClusterAccess
 from fleet.kubernetes.objects import RawCluster, note
 from fleet.kubernetes.objects_core import Object, VersionInfo
-from fleet.kubernetes.pages import Listing, read_list
-from fleet.kubernetes.resources import RESOURCES, Resource
+from fleet.kubernetes.pages import NOT_SERVED, Ask, Listing, ListReader, ObjectSink, Sink
+from fleet.kubernetes.resources import NODES, PODS, RESOURCES, Resource
 from fleet.kubernetes.served import Served, ask
-from fleet.kubernetes.transport import Connection
+from fleet.kubernetes.transport import Answer, Connection
 from fleet.words import say
 
 __all__ = ["FetchError", "FetchLimits", "FetchProgress", "Reason", "fetch"]
@@ -57,102 +62,175 @@ def fetch(
         ) from None
     limits = limits or FetchLimits()
     patience = Patience(deadline_s, cancelled)
-    connection = Connection(access, target, patience, limits)
+    spent = Spent()
+
+    def connect() -> Caller:
+        return Caller(Connection(access, target, patience, limits, spent), patience, limits)
+
+    crew = Crew(connect, patience)
     try:
-        reader = _ClusterReader(
-            Caller(connection, patience, limits), patience, limits, progress, page_size
-        )
-        return reader.read()
+        return _ClusterReader(crew, patience, limits, progress, page_size).read()
     finally:
-        connection.close()
+        crew.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One resource as it was read, before its objects count as whole."""
+
+    objects: tuple[Object, ...]
+    problems: tuple[str, ...]
+    result: ReadResult
 
 
 class _ClusterReader:
-    """The state of one fetch."""
+    """The state of one fetch.
+
+    Nodes come first, since without them there is nothing to read; then everything else, a few
+    lists at a time; pods last, since each is understood from what is around it and reduced at
+    once. The pages of one list are never asked for side by side, but the next one is on its way
+    while one is decoded.
+    """
 
     def __init__(
         self,
-        caller: Caller,
+        crew: Crew,
         patience: Patience,
         limits: FetchLimits,
         progress: Progress | None,
         page_size: int,
     ) -> None:
-        self._caller = caller
+        self._crew = crew
         self._patience = patience
         self._limits = limits
         self._progress = progress
         self._page_size = page_size
-        self._count = 0
+        self._counts = dict.fromkeys((resource.key for resource in RESOURCES), 0)
+        self._served: Served | None = None
 
     def read(self) -> RawCluster:
         self._say("connect")
-        version = self._version()
+        version = self._crew.call(_version)
         self._say("discovery")
-        served = ask(self._caller)
+        self._served = self._crew.call(ask)
         taken_at = datetime.now(UTC)
-        objects: dict[str, tuple[Object, ...]] = {}
-        reads: list[ReadResult] = []
+        reads = {NODES.key: self._paged(NODES)}
+        reads |= self._side_by_side(r for r in RESOURCES if r not in (NODES, PODS))
+        around = RawCluster(
+            objects={
+                key: read.objects
+                for key, read in reads.items()
+                if read.result.status is ReadStatus.READ
+            }
+        )
+        pods = PodGathering(around)
+        reads[PODS.key] = self._paged(PODS, pods)
+        ordered = [reads[resource.key] for resource in RESOURCES]
+        self._demand_the_needed([read.result for read in ordered])
         problems: list[str] = []
-        for resource in RESOURCES:
-            started = self._patience.seconds
-            listing = self._listing(resource, served)
-            reads.append(listing.result(resource, self._patience.seconds - started))
-            if listing.status is ReadStatus.READ:
-                objects[resource.key] = listing.objects
-            self._count += len(listing.objects)
-            for line in listing.problems:
-                note(problems, line)
-        self._demand_the_needed(reads)
+        for line in (line for read in ordered for line in read.problems):
+            note(problems, line)
+        gathered = pods.whole(problems)
         self._say("done")
-        return RawCluster(
-            objects=objects,
+        return replace(
+            around,
+            pods=gathered,
             version=version,
-            apis=None if served is None else dict(served.apis),
-            reads=tuple(reads),
+            apis=None if self._served is None else dict(self._served.apis),
+            reads=tuple(read.result for read in ordered),
             problems=tuple(problems),
             taken_at=taken_at,
         )
 
-    def _version(self) -> VersionInfo | None:
-        answer = self._caller.get("/version")
-        if answer.status == 403:
-            return None
-        if answer.status != 200:
-            raise no_api_server("/version", answer.status)
-        return decoded(answer, VersionInfo, "/version")
+    def _paged(self, resource: Resource, pods: PodGathering | None = None) -> _Read:
+        """One list alone, its objects decoded here while a thread waits for the next page."""
 
-    def _listing(self, resource: Resource, served: Served | None) -> Listing:
+        def ahead(path: str) -> Callable[[], Answer]:
+            future = self._crew.submit(lambda caller: caller.get(path))
+            return lambda: self._crew.result(future)
+
+        self._say(resource.key)
+        return self._resource(resource, ahead, pods, lambda: self._say(resource.key))
+
+    def _side_by_side(self, resources: Iterable[Resource]) -> dict[str, _Read]:
+        """Several lists, each read by a thread of its own from first page to last."""
+
+        def job(resource: Resource) -> Callable[[Caller], _Read]:
+            def work(caller: Caller) -> _Read:
+                def directly(path: str) -> Callable[[], Answer]:
+                    return lambda: caller.get(path)
+
+                return self._resource(resource, directly, None, self._patience.left)
+
+            return work
+
+        futures = {self._crew.submit(job(resource)): resource for resource in resources}
+        found: dict[str, _Read] = {}
+        waiting = set(futures)
+        while waiting:
+            done = self._crew.first_of(waiting)
+            waiting -= done
+            for future in done:
+                found[futures[future].key] = future.result()
+                self._say(futures[future].key)
+        return found
+
+    def _resource(
+        self,
+        resource: Resource,
+        how: Ask,
+        pods: PodGathering | None,
+        heard: Callable[[], object],
+    ) -> _Read:
+        """One resource, in whichever thread this runs."""
+        objects = ObjectSink()
+        sink = cast("Sink", pods) if pods is not None else objects
+        started = self._patience.seconds
+
+        def on_page(count: int) -> None:
+            self._counts[resource.key] = count
+            self._bound_objects()
+            heard()
+
+        reader = ListReader(resource, how, self._limits, self._page_size, sink, on_page)
+        listing = self._listing(resource, reader)
+        is_read = listing.status is ReadStatus.READ
+        if not is_read:
+            sink.begin_again()
+            self._counts[resource.key] = 0
+        problems = list(listing.problems)
+        if is_read and not listing.is_consistent:
+            note(problems, f"{resource.key}: {listing.detail}")
+        whole = objects.whole(resource.key, problems)
+        result = listing.result(
+            resource,
+            pods.count if pods is not None else len(whole),
+            self._patience.seconds - started,
+        )
+        return _Read(whole, tuple(problems), result)
+
+    def _listing(self, resource: Resource, reader: ListReader) -> Listing:
         # A server that may not be asked what it serves is asked for each version in turn.
+        served = self._served
         versions = resource.versions if served is None else served.versions(resource)
         if not versions:
             if served is not None and served.is_stale(resource):
                 return Listing(ReadStatus.FAILED, detail="The server of this API does not answer.")
-            return Listing(ReadStatus.NOT_SERVED, detail="The cluster does not serve it.")
-
-        def on_page(count: int) -> None:
-            if self._count + count > self._limits.objects:
-                raise FetchError(
-                    Reason.TOO_LARGE,
-                    say("The cluster has more than {n} objects.", n=self._limits.objects),
-                    say("This is beyond what one sync reads."),
-                )
-            self._say(resource.key, count)
-
-        self._say(resource.key)
+            return Listing(ReadStatus.NOT_SERVED, detail=NOT_SERVED)
         try:
-            return read_list(
-                self._caller,
-                resource,
-                versions,
-                self._limits,
-                page_size=self._page_size,
-                on_page=on_page,
-            )
+            return reader.read(versions)
         except FetchError as error:
             if resource.needed or error.code not in _ONE_RESOURCE_ONLY:
                 raise
             return Listing(ReadStatus.FAILED, detail=error.message)
+
+    def _bound_objects(self) -> None:
+        if sum(self._counts.values()) > self._limits.objects:
+            raise FetchError(
+                Reason.TOO_LARGE,
+                say("The cluster has more than {n} objects.", n=self._limits.objects),
+                say("This is beyond what one sync reads."),
+            )
 
     def _demand_the_needed(self, reads: list[ReadResult]) -> None:
         status = {read.resource: read.status for read in reads}
@@ -176,10 +254,20 @@ class _ClusterReader:
                 say("Check the address, its port and its path."),
             )
 
-    def _say(self, phase: str, more: int = 0) -> None:
-        self._patience.left()
+    def _say(self, phase: str) -> None:
+        self._patience.poll()
         if self._progress is not None:
-            self._progress(FetchProgress(phase, self._count + more, self._patience.seconds))
+            read = sum(self._counts.values())
+            self._progress(FetchProgress(phase, read, self._patience.seconds))
+
+
+def _version(caller: Caller) -> VersionInfo | None:
+    answer = caller.get("/version")
+    if answer.status == 403:
+        return None
+    if answer.status != 200:
+        raise no_api_server("/version", answer.status)
+    return decoded(answer, VersionInfo, "/version")
 
 
 def _forbidden(needed: list[str], more: int) -> str:

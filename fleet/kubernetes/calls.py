@@ -27,6 +27,10 @@ class Caller:
         self._patience = patience
         self._limits = limits
 
+    def close(self) -> None:
+        """Close the connection; a later call would open it again."""
+        self._connection.close()
+
     def get(self, path: str, accept: str = "application/json") -> Answer:
         """An answer with status 200, 403, 404, 406 or 410. All others raise FetchError."""
         where = path.partition("?")[0]

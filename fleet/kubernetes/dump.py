@@ -11,8 +11,10 @@ Nothing is read by halves: a source that cannot be read to its end raises ``Dump
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import batched
+from typing import cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -20,9 +22,10 @@ from msgspec import Raw, Struct
 from fleet.inventory import ReadResult, ReadStatus
 from fleet.kubernetes import api_documents
 from fleet.kubernetes.documents import DumpError, Limits, document_of, json_documents, unpack
+from fleet.kubernetes.gathering import PodGathering
 from fleet.kubernetes.objects import RawCluster, decode_items, note, resource_of, unique
-from fleet.kubernetes.objects_core import Object, VersionInfo
-from fleet.kubernetes.resources import RESOURCES, Resource
+from fleet.kubernetes.objects_core import Object, PodObject, VersionInfo
+from fleet.kubernetes.resources import PODS, RESOURCES, Resource
 from fleet.words import say
 
 __all__ = ["DumpError", "Limits", "Source", "load"]
@@ -61,6 +64,7 @@ class _Envelope(_Head):
     items: list[Raw] | None = None
 
 
+_AT_ONCE = 500
 _HEAD = msgspec.json.Decoder(_Head)
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
@@ -181,25 +185,34 @@ def _group(api_version: str) -> str:
 
 def _raw_cluster(collected: _Collected) -> RawCluster:
     apis = api_documents.merge(collected.apis) if collected.apis else None
-    objects: dict[str, tuple[Object, ...]] = {}
-    reads = []
     problems = collected.problems
+    objects: dict[str, tuple[Object, ...]] = {}
     for resource in RESOURCES:
-        found: list[Object] = []
-        for version, raw in collected.raw.pop(resource.key, {}).items():
-            items, lines = decode_items(resource, raw, version)
-            found.extend(items)
-            for line in lines:
-                note(problems, line)
-        objects[resource.key] = unique(resource.key, found, problems)
-        reads.append(_read_result(resource, len(objects[resource.key]), collected, apis))
-    return RawCluster(
-        objects=objects,
-        version=collected.version,
-        apis=apis,
-        reads=tuple(reads),
+        if resource.key != "pods":
+            found = [item for page in _pages(resource, collected) for item in page]
+            objects[resource.key] = unique(resource.key, found, problems)
+    raw = RawCluster(objects=objects, version=collected.version, apis=apis)
+    pods = PodGathering(raw)  # last: a pod is understood from what is around it
+    for page in _pages(PODS, collected):
+        pods.add(cast("tuple[PodObject, ...]", page))
+    gathered = pods.whole(problems)
+    counts = {key: len(items) for key, items in objects.items()} | {PODS.key: gathered.total}
+    return replace(
+        raw,
+        pods=gathered,
+        reads=tuple(_read_result(r, counts[r.key], collected, apis) for r in RESOURCES),
         problems=tuple(problems),
     )
+
+
+def _pages(resource: Resource, collected: _Collected) -> Iterator[tuple[Object, ...]]:
+    """The objects of one resource, some at a time, so that they need not all be held at once."""
+    for version, raw in collected.raw.pop(resource.key, {}).items():
+        for some in batched(raw, _AT_ONCE):
+            items, lines = decode_items(resource, some, version)
+            for line in lines:
+                note(collected.problems, line)
+            yield items
 
 
 def _read_result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,27 +71,42 @@ class FetchLimits:
 
 
 class Patience:
-    """The deadline of one fetch and the wish to cancel it, looked at wherever we wait."""
+    """The deadline of one fetch and the wish to cancel it, looked at wherever we wait.
+
+    Threads that wait for the network ask ``left``; only the thread that fetches asks ``poll``,
+    since "cancelled" is the caller's own and may look into a database.
+    """
 
     def __init__(self, deadline_s: float, cancelled: Callable[[], bool] | None = None) -> None:
         self._started = time.monotonic()
         self._deadline_s = deadline_s
         self._cancelled = cancelled
-        self._asked = -POLL_S  # when "cancelled" was asked last: it may cost a database query
+        self._asked = -POLL_S  # when "cancelled" was asked last
+        self._stopped = threading.Event()
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self._started
 
-    def left(self) -> float:
-        """Seconds that are left; raises FetchError when none are, or when cancelled."""
+    def stop(self) -> None:
+        """End every wait within ``POLL_S``: what is read is not wanted any more."""
+        self._stopped.set()
+
+    def poll(self) -> None:
+        """Raises FetchError when cancelled, or when no time is left."""
         seconds = self.seconds
         if self._cancelled is not None and seconds - self._asked >= POLL_S:
             self._asked = seconds
             if self._cancelled():
-                raise FetchError(Reason.CANCELLED, say("Reading was cancelled."), "")
-        left = self._deadline_s - seconds
+                self.stop()
+        self.left()
+
+    def left(self) -> float:
+        """Seconds that are left; raises FetchError when none are, or when stopped."""
+        if self._stopped.is_set():
+            raise FetchError(Reason.CANCELLED, say("Reading was cancelled."), "")
+        left = self._deadline_s - self.seconds
         if left <= 0:
             raise FetchError(
                 Reason.TIMEOUT,
@@ -100,11 +116,24 @@ class Patience:
         return left
 
     def sleep(self, seconds: float) -> None:
-        """Wait, but no longer than the deadline and not after a cancel."""
+        """Wait, but no longer than the deadline and not after a stop."""
         until = time.monotonic() + seconds
         while (rest := until - time.monotonic()) > 0:
-            time.sleep(min(rest, POLL_S, self.left()))
+            self._stopped.wait(min(rest, POLL_S, self.left()))
         self.left()
+
+
+class Spent:
+    """What all connections of one fetch have read together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.bytes = 0
+
+    def add(self, more: int) -> None:
+        """Count an answer, after decompression."""
+        with self._lock:
+            self.bytes += more
 
 
 def no_api_server(path: str, status: int) -> FetchError:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fleet.catalogue.instance_types import instance_type
 from fleet.device_names import device_name
 from fleet.inventory import DeviceGroup, Node
 from fleet.kubernetes.device_facts import NodeFacts
 from fleet.kubernetes.devices import device_groups
-from fleet.kubernetes.dra import DraDevices
+from fleet.kubernetes.dra_sums import DraDevices
+from fleet.kubernetes.gathered import NodeUse
 from fleet.kubernetes.objects_core import NodeObject, NodeSpec, NodeStatus, Quantities
-from fleet.kubernetes.pods import NodeUse, time_of
+from fleet.kubernetes.pods import time_of
 from fleet.kubernetes.requests import bounded_quantity
 from fleet.kubernetes.taints import not_schedulable_reason, taints_of
 from fleet.kubernetes.topology import Keys, levels_of
@@ -32,9 +35,14 @@ _VIRTUAL_TAINT = "virtual-kubelet.io/provider"
 
 
 def node_value(
-    node: NodeObject, use: NodeUse, dra: tuple[DraDevices, ...], topology: Keys = ()
+    node: NodeObject,
+    use: NodeUse,
+    dra: tuple[DraDevices, ...],
+    topology: Keys = (),
+    others: Mapping[str, int] | None = None,
 ) -> Node:
-    """The node as the inventory holds it; ``use`` is what its pods take."""
+    """The node as the inventory holds it; ``use`` is what its pods take, ``others`` the devices
+    that are no GPUs, by DRA driver."""
     spec, status = node.spec or NodeSpec(), node.status or NodeStatus()
     labels = dict(node.metadata.labels or {})
     taints = taints_of(node)
@@ -77,6 +85,7 @@ def node_value(
         problems=tuple(dict.fromkeys(problems)),
         extended=_foreign(status, problems),
         created=time_of(node.metadata.creationTimestamp),
+        other_devices=dict(others or {}),
     )
 
 

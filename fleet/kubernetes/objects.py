@@ -7,7 +7,7 @@ decoded alone. So one odd object costs that object and leaves one line in ``prob
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, cast
@@ -20,6 +20,7 @@ from fleet.kubernetes import objects_core as core
 from fleet.kubernetes import objects_dra as dra
 from fleet.kubernetes import objects_gangs as gangs
 from fleet.kubernetes import objects_workloads as workloads
+from fleet.kubernetes.gathered import NO_PODS, GatheredPods
 from fleet.kubernetes.objects_core import Object, VersionInfo
 from fleet.kubernetes.resources import RESOURCES, Resource
 
@@ -42,6 +43,7 @@ TYPES: dict[str, type[Object]] = {
     "resourceslices.resource.k8s.io": dra.ResourceSliceObject,
     "resourceclaims.resource.k8s.io": dra.ResourceClaimObject,
     "resourceclaimtemplates.resource.k8s.io": dra.ClaimTemplateObject,
+    "devicetaintrules.resource.k8s.io": dra.DeviceTaintRuleObject,
     "podgroups.scheduling.k8s.io": gangs.PodGroupObject,
     "workloads.scheduling.k8s.io": gangs.WorkloadObject,
     "compositepodgroups.scheduling.k8s.io": gangs.CompositePodGroupObject,
@@ -85,7 +87,8 @@ TYPES: dict[str, type[Object]] = {
 class RawCluster:
     """Everything read from one cluster, before anything is made of it."""
 
-    objects: dict[str, tuple[Object, ...]]  # by Resource.key
+    objects: dict[str, tuple[Object, ...]]  # by Resource.key; all but the pods
+    pods: GatheredPods = NO_PODS
     version: VersionInfo | None = None
     apis: dict[str, tuple[str, ...]] | None = None  # "group/version" -> resources; None: not read
     reads: tuple[ReadResult, ...] = ()
@@ -99,12 +102,13 @@ class RawCluster:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a list."""
+    """One page of a list, cut apart: the items are not decoded yet."""
 
-    items: tuple[Object, ...]
+    kind: str
+    api_version: str
+    items: list[Raw]
     continue_token: str = ""
     resource_version: str = ""
-    problems: tuple[str, ...] = field(default=())
 
 
 class _ListMeta(Struct):
@@ -113,6 +117,7 @@ class _ListMeta(Struct):
 
 
 class _List(Struct):
+    kind: str = ""
     apiVersion: str = ""
     items: list[Raw] | None = None
     metadata: _ListMeta | None = None
@@ -133,19 +138,19 @@ def resource_of(group: str, kind: str) -> Resource | None:
     return next((r for r in RESOURCES if (r.group, r.kind) == (group, kind)), None)
 
 
-def decode_page(resource: Resource, body: bytes) -> Page:
-    """Decode one page of a list as the API server sends it. ``items: null`` is empty.
+def cut_page(body: bytes) -> Page:
+    """One page of a list as the API server sends it. ``items: null`` is empty.
 
     Raises ``msgspec.DecodeError`` when the body is not such a list at all.
     """
     listing = _LIST.decode(body)
-    items, problems = decode_items(resource, listing.items or (), listing.apiVersion)
     meta = listing.metadata or _ListMeta()
     return Page(
-        items=items,
+        kind=listing.kind,
+        api_version=listing.apiVersion,
+        items=listing.items or [],
         continue_token=meta.continue_ or "",
         resource_version=meta.resourceVersion or "",
-        problems=problems,
     )
 
 

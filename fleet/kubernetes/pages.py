@@ -4,142 +4,233 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlencode
 
 import msgspec
 
 from fleet.inventory import ReadResult, ReadStatus
-from fleet.kubernetes.calls import Caller, reading, unexpected
+from fleet.kubernetes.calls import reading, unexpected
 from fleet.kubernetes.fetching import FetchError, FetchLimits, Reason, malformed
-from fleet.kubernetes.objects import Page, decode_page, note, unique
+from fleet.kubernetes.objects import Page, cut_page, decode_items, note, unique
 from fleet.kubernetes.objects_core import Object
 from fleet.kubernetes.resources import Resource
 from fleet.kubernetes.served import api_path
+from fleet.kubernetes.transport import Answer
 from fleet.words import say
+
+Ask = Callable[[str], Callable[[], Answer]]
+"""Sends a request, perhaps in a thread; what it gives waits for the answer."""
+
+NOT_SERVED = "The cluster does not serve it."
+INCONSISTENT = (
+    "The list expired while it was read, {n} times: its end is of a later moment than its start."
+)
+
+
+class Sink(Protocol):
+    """Takes the objects of one list."""
+
+    @property
+    def count(self) -> int:
+        """Objects so far."""
+
+    def add(self, items: tuple[Object, ...], /) -> None:
+        """The objects of one more page."""
+
+    def begin_again(self) -> None:
+        """Forget everything: the list is read from its start once more."""
+
+
+class ObjectSink:
+    """Keeps the objects as they are."""
+
+    def __init__(self) -> None:
+        self._items: list[Object] = []
+
+    @property
+    def count(self) -> int:
+        return len(self._items)
+
+    def add(self, items: tuple[Object, ...], /) -> None:
+        self._items += items
+
+    def begin_again(self) -> None:
+        self._items.clear()
+
+    def whole(self, key: str, problems: list[str]) -> tuple[Object, ...]:
+        """All objects, each name once."""
+        return unique(key, self._items, problems)
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What one resource gave. objects are complete or empty, never the first half of a list."""
+    """What became of one list. Only after READ may its sink be used."""
 
     status: ReadStatus
-    objects: tuple[Object, ...] = ()
     resource_version: str = ""
     problems: tuple[str, ...] = ()
     detail: str = ""
+    is_consistent: bool = True  # all pages are of one moment
 
-    def result(self, resource: Resource, seconds: float) -> ReadResult:
+    def result(self, resource: Resource, count: int, seconds: float) -> ReadResult:
         return ReadResult(
             resource=resource.key,
             status=self.status,
-            count=len(self.objects),
+            count=count if self.status is ReadStatus.READ else 0,
             detail=self.detail,
             seconds=round(seconds, 3),
             resource_version=self.resource_version,
+            is_consistent=self.is_consistent,
         )
 
 
 class _Expired(Exception):
-    """410: the continue token has died, so the rest of this list cannot be had."""
+    """410: the continue token has died, so the rest of this list cannot be had as it was."""
 
 
-def read_list(
-    caller: Caller,
-    resource: Resource,
-    versions: tuple[str, ...],
-    limits: FetchLimits,
-    *,
-    page_size: int,
-    on_page: Callable[[int], None],
-) -> Listing:
-    """All objects of one resource in the first of `versions` that is served.
+@dataclass(frozen=True, slots=True)
+class ListReader:
+    """Reads one list into a sink.
 
-    on_page gets the number of objects so far, after each page. 403 and 404 are answers, not
-    errors; everything else that goes wrong raises FetchError.
+    on_page hears the number of objects so far, after each page, and may raise.
     """
-    for version in versions:
-        for _ in range(limits.restarts + 1):
+
+    resource: Resource
+    ask: Ask
+    limits: FetchLimits
+    page_size: int
+    sink: Sink
+    on_page: Callable[[int], None]
+
+    def read(self, versions: tuple[str, ...]) -> Listing:
+        """All objects of the resource in the first of ``versions`` that is served.
+
+        403 and 404 are answers, not errors; everything else that goes wrong raises FetchError.
+        """
+        for version in versions:
+            listing = self._read_version(version)
+            if listing.status is not ReadStatus.NOT_SERVED:
+                return listing
+        return Listing(ReadStatus.NOT_SERVED, detail=NOT_SERVED)
+
+    def _read_version(self, version: str) -> Listing:
+        path = f"{api_path(self.resource.group, version)}/{self.resource.plural}"
+        for _ in range(self.limits.restarts):
             try:
-                listing = _read_once(caller, resource, version, limits, page_size, on_page)
+                return self._read_once(path)
             except _Expired:
-                on_page(0)
-                continue
-            break
-        else:
+                self.sink.begin_again()
+                self.on_page(0)
+        try:
+            return self._read_once(path, take_rest=True)
+        except _Expired:
             raise FetchError(
                 Reason.EXPIRED,
                 say(
                     "The list of {resource} expired while it was read, {n} times.",
-                    resource=resource.key,
-                    n=limits.restarts + 1,
+                    resource=self.resource.key,
+                    n=self.limits.restarts + 1,
                 ),
                 say(
                     "Sync at a quieter time; the API server is too slow for a list of this length."
                 ),
-            )
-        if listing.status is not ReadStatus.NOT_SERVED:
-            return listing
-    return Listing(ReadStatus.NOT_SERVED, detail="The cluster does not serve it.")
+            ) from None
 
+    def _read_once(self, path: str, *, take_rest: bool = False) -> Listing:
+        """take_rest: after 410, go on with the token that the server offers for the rest as it
+        is by then (``ListMeta.continue`` of the API); the listing is marked as inconsistent."""
+        problems: list[str] = []
+        seen: set[str] = set()
+        resource_version = ""
+        expired = 0
+        pending = self._ask(path, "")
+        for number in range(1, self.limits.pages + 1):
+            answer = pending()
+            if answer.status == 410 and take_rest and expired < self.limits.restarts:
+                expired += 1
+                token = _new_token(answer.body)
+                if not token or token in seen:
+                    raise _Expired
+                seen.add(token)
+                pending = self._ask(path, token)
+                continue
+            if refused := self._refused(answer.status, path):
+                return refused
+            page = _cut(answer.body, path)
+            token = page.continue_token
+            if token in seen:
+                malformed(
+                    say("The answer to {where} repeats itself and would never end.", where=path)
+                )
+            if token and number < self.limits.pages:
+                seen.add(token)
+                pending = self._ask(path, token)  # on its way while this page is decoded
+            self._take(page, path, problems)
+            resource_version = resource_version or page.resource_version
+            if not token:
+                detail = INCONSISTENT.format(n=self.limits.restarts + expired) if expired else ""
+                return Listing(
+                    ReadStatus.READ, resource_version, tuple(problems), detail, not expired
+                )
+        raise self._too_long()
 
-def _read_once(
-    caller: Caller,
-    resource: Resource,
-    version: str,
-    limits: FetchLimits,
-    page_size: int,
-    on_page: Callable[[int], None],
-) -> Listing:
-    path = f"{api_path(resource.group, version)}/{resource.plural}"
-    objects: list[Object] = []
-    problems: list[str] = []
-    seen: set[str] = set()
-    token = resource_version = ""
-    for _ in range(limits.pages):
-        query = {"limit": str(page_size), **({"continue": token} if token else {})}
-        answer = caller.get(f"{path}?{urlencode(query)}")
-        match answer.status:
-            case 403:
-                return Listing(ReadStatus.FORBIDDEN, detail="The credential may not list it (403).")
-            case 404:
-                return Listing(ReadStatus.NOT_SERVED, detail="The cluster does not serve it.")
-            case 410:
-                raise _Expired
-            case 200:
-                page = _decoded(resource, answer.body, path)
-            case status:
-                unexpected(path, status)
-        objects += page.items
-        for line in page.problems:
+    def _ask(self, path: str, token: str) -> Callable[[], Answer]:
+        query = {"limit": str(self.page_size), **({"continue": token} if token else {})}
+        return self.ask(f"{path}?{urlencode(query)}")
+
+    def _refused(self, status: int, path: str) -> Listing | None:
+        if status == 403:
+            return Listing(ReadStatus.FORBIDDEN, detail="The credential may not list it (403).")
+        if status == 404:
+            return Listing(ReadStatus.NOT_SERVED, detail=NOT_SERVED)
+        if status == 410:
+            raise _Expired
+        if status != 200:
+            unexpected(path, status)
+        return None
+
+    def _take(self, page: Page, path: str, problems: list[str]) -> None:
+        with reading(path):
+            items, lines = decode_items(self.resource, page.items, page.api_version)
+        self.sink.add(items)
+        for line in lines:
             note(problems, line)
-        resource_version = resource_version or page.resource_version
-        on_page(len(objects))
-        token = page.continue_token
-        if not token:
-            whole = unique(resource.key, objects, problems)
-            return Listing(ReadStatus.READ, whole, resource_version, tuple(problems))
-        if token in seen:
-            malformed(say("The answer to {where} repeats itself and would never end.", where=path))
-        seen.add(token)
-    raise FetchError(
-        Reason.TOO_LARGE,
-        say(
-            "The list of {resource} has more than {n} pages.",
-            resource=resource.key,
-            n=limits.pages,
-        ),
-        say("Check that the address is that of a Kubernetes API server."),
-    )
+        self.on_page(self.sink.count)
+
+    def _too_long(self) -> FetchError:
+        return FetchError(
+            Reason.TOO_LARGE,
+            say(
+                "The list of {resource} has more than {n} pages.",
+                resource=self.resource.key,
+                n=self.limits.pages,
+            ),
+            say("Check that the address is that of a Kubernetes API server."),
+        )
 
 
-def _decoded(resource: Resource, body: bytes, path: str) -> Page:
+def _cut(body: bytes, path: str) -> Page:
     with reading(path):
-        # A page with status 200 that is no list (a login page, a proxy's excuse) must not pass
-        # for an empty list.
-        if not msgspec.json.decode(body, type=_Kind).kind.endswith("List"):
-            malformed(say("The answer to {where} is not a list of objects.", where=path))
-        return decode_page(resource, body)
+        page = cut_page(body)
+    # A page with status 200 that is no list (a login page, a proxy's excuse) must not pass for an
+    # empty list.
+    if not page.kind.endswith("List"):
+        malformed(say("The answer to {where} is not a list of objects.", where=path))
+    return page
 
 
-class _Kind(msgspec.Struct):
-    kind: str = ""
+class _Status(msgspec.Struct):
+    class Meta(msgspec.Struct):
+        continue_: str | None = msgspec.field(default=None, name="continue")
+
+    metadata: Meta | None = None
+
+
+def _new_token(body: bytes) -> str:
+    """The token that a 410 offers for the rest of the list; "" when it offers none."""
+    try:
+        status = msgspec.json.decode(body, type=_Status)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    return (status.metadata.continue_ if status.metadata else None) or ""

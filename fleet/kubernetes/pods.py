@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fleet.inventory import Gang, Owner, Pod
-from fleet.kubernetes.dra import devices_wanted
-from fleet.kubernetes.gangs import KEPT_LABELS, Minima, gang_of
+from fleet.kubernetes.affinity import node_affinity_of
+from fleet.kubernetes.dra_demand import Claims, claims_of
+from fleet.kubernetes.gangs import KEPT_LABELS, Minima, gang_of, minima_of
+from fleet.kubernetes.gathered import BoardUse
 from fleet.kubernetes.hami import hami_used
-from fleet.kubernetes.objects_core import PodObject
-from fleet.kubernetes.objects_dra import ClaimTemplateObject, ResourceClaimObject
-from fleet.kubernetes.owners import Parents, is_daemon, owner_of
+from fleet.kubernetes.interned import Interned
+from fleet.kubernetes.objects import RawCluster
+from fleet.kubernetes.objects_core import ContainerStatus, PodObject, PodSpec, PodStatus
+from fleet.kubernetes.objects_dra import (
+    ClaimTemplateObject,
+    DeviceClassObject,
+    ResourceClaimObject,
+)
+from fleet.kubernetes.owners import Parents, is_daemon, owner_of, parents_of
 from fleet.kubernetes.probes import probes_of
 from fleet.kubernetes.requests import PodRequest, pod_request
 from fleet.kubernetes.taints import tolerations_of
@@ -29,18 +37,6 @@ _MEMORY_OF = (
 _SHARES_OF_A_BOARD = ("nvidia.com/gpucores", "nvidia.com/gpumem-percentage")
 
 
-@dataclass(slots=True)
-class NodeUse:
-    """What the pods bound to one node take together."""
-
-    cpu_milli: int = 0
-    memory_mib: int = 0
-    pods: int = 0
-    devices: dict[str, int] = field(default_factory=dict)
-    used_boards: set[str] = field(default_factory=set)
-    shared_boards: set[str] = field(default_factory=set)  # KAI groups
-
-
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One pod with what it takes, before it is known whether it is kept."""
@@ -51,43 +47,54 @@ class Measured:
     is_finished: bool
 
 
-def measure(pods: Iterable[PodObject]) -> tuple[Measured, ...]:
-    """Every pod with the scheduler's arithmetic done."""
-    return tuple(
-        Measured(
-            pod=pod,
-            request=pod_request(pod.spec, pod.status),
-            node=pod.spec.nodeName or "",
-            is_finished=pod.status.phase in _FINISHED,
-        )
-        for pod in pods
+def measure(pod: PodObject, same: Interned) -> Measured:
+    """One pod with the scheduler's arithmetic done."""
+    return Measured(
+        pod=pod,
+        request=_request(pod, same),
+        node=same.text(pod.spec.nodeName or ""),
+        is_finished=pod.status.phase in _FINISHED,
     )
 
 
-def node_use(measured: Iterable[Measured]) -> dict[str, NodeUse]:
-    """Use by node. A pod counts while it is bound and neither Succeeded nor Failed; one that is
-    being deleted still holds what it has."""
-    found: dict[str, NodeUse] = {}
-    for m in measured:
-        if not m.node or m.is_finished:
-            continue
-        use = found.setdefault(m.node, NodeUse())
-        use.cpu_milli += m.request.cpu_milli
-        use.memory_mib += m.request.memory_mib
-        use.pods += 1
-        mapped = _through_claims(m.pod)
-        for name, amount in m.request.devices.items():
-            if name not in mapped:
-                use.devices[name] = use.devices.get(name, 0) + amount
-        notes = m.pod.metadata.notes
-        if notes.hami_allocated:
-            use.used_boards |= hami_used(notes)
-        if notes.aliyun_index:
-            use.used_boards.add(f"#{notes.aliyun_index}")
-        group = m.pod.metadata.label("runai-gpu-group")
-        if group and m.pod.metadata.namespace in _RESERVATIONS:
-            use.shared_boards.add(group)
-    return found
+def _request(pod: PodObject, same: Interned) -> PodRequest:
+    """Pods of one template ask for the same: worked out once. The arithmetic is shown only what
+    equal pods share, so that it cannot look at more than what makes them equal."""
+    whole, now = pod.spec, pod.status
+    spec = PodSpec(
+        containers=whole.containers,
+        initContainers=whole.initContainers,
+        resources=whole.resources,
+        overhead=whole.overhead,
+    )
+    status = PodStatus(
+        conditions=[c for c in now.conditions or () if c.type == "PodResizePending"],
+        containerStatuses=_resources_only(now.containerStatuses),
+        initContainerStatuses=_resources_only(now.initContainerStatuses),
+        resources=now.resources,
+        allocatedResources=now.allocatedResources,
+        nodeAllocatableResourceClaimStatuses=now.nodeAllocatableResourceClaimStatuses,
+    )
+    return same.value(["request", spec, status], lambda: pod_request(spec, status))
+
+
+def _resources_only(statuses: list[ContainerStatus] | None) -> list[ContainerStatus]:
+    return [
+        ContainerStatus(name=s.name, resources=s.resources, allocatedResources=s.allocatedResources)
+        for s in statuses or ()
+        if s.resources is not None or s.allocatedResources is not None
+    ]
+
+
+def use_of(m: Measured) -> BoardUse | None:
+    """What a pod holds beside its request; None for most pods."""
+    mapped, notes = _through_claims(m.pod), m.pod.metadata.notes
+    boards = hami_used(notes) if notes.hami_allocated else frozenset()
+    if notes.aliyun_index:
+        boards |= {f"#{notes.aliyun_index}"}
+    group = m.pod.metadata.label("runai-gpu-group")
+    shared = group if m.pod.metadata.namespace in _RESERVATIONS else ""
+    return BoardUse(mapped, boards, shared) if mapped or boards or shared else None
 
 
 def _through_claims(pod: PodObject) -> frozenset[str]:
@@ -96,27 +103,6 @@ def _through_claims(pod: PodObject) -> frozenset[str]:
     if status is None:
         return frozenset()
     return frozenset(m.resourceName for m in status.requestMappings or ())
-
-
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """Devices wanted by claim and by claim template: (namespace, name) -> count."""
-
-    claims: Mapping[tuple[str, str], int]
-    templates: Mapping[tuple[str, str], int]
-
-
-def claims_of(
-    claims: Iterable[ResourceClaimObject], templates: Iterable[ClaimTemplateObject]
-) -> Claims:
-    """How many devices each claim and template asks for."""
-    return Claims(
-        {(c.metadata.namespace, c.metadata.name): devices_wanted(c.spec) for c in claims},
-        {
-            (t.metadata.namespace, t.metadata.name): devices_wanted(t.spec.spec if t.spec else None)
-            for t in templates
-        },
-    )
 
 
 def time_of(text: str | None) -> datetime | None:
@@ -130,62 +116,92 @@ def time_of(text: str | None) -> datetime | None:
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-def is_kept(m: Measured, gpu_nodes: Collection[str]) -> bool:
-    """Pods that hold or ask for devices, share a GPU node, or wait for any node."""
+def asks(m: Measured) -> bool:
+    """Whether a pod holds or asks for devices in any way, so that it is kept wherever it is."""
     if m.request.devices or m.pod.spec.resourceClaims or _fraction(m) is not None:
         return True
     notes = m.pod.metadata.notes
-    if notes.kai_memory or m.pod.status.extendedResourceClaimStatus is not None:
-        return True
-    return not m.is_finished and (not m.node or m.node in gpu_nodes)
+    return bool(notes.kai_memory) or m.pod.status.extendedResourceClaimStatus is not None
 
 
-def build(
-    m: Measured, nodes: Collection[str], parents: Parents, minima: Minima, claims: Claims
-) -> Pod:
-    """The pod as the inventory holds it."""
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What must be known of a cluster before its pods can be read."""
+
+    nodes: Collection[str]
+    parents: Parents
+    minima: Minima
+    claims: Claims
+
+
+def surroundings_of(raw: RawCluster) -> Surroundings:
+    """The facts of everything but the pods themselves."""
+    return Surroundings(
+        nodes=frozenset(item.metadata.name for item in raw.objects.get("nodes", ())),
+        parents=parents_of(raw),
+        minima=minima_of(raw),
+        claims=claims_of(
+            raw.of(ResourceClaimObject, "resourceclaims.resource.k8s.io"),
+            raw.of(ClaimTemplateObject, "resourceclaimtemplates.resource.k8s.io"),
+            raw.of(DeviceClassObject, "deviceclasses.resource.k8s.io"),
+        ),
+    )
+
+
+def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
+    """The pod as the inventory holds it. What pods have in common is kept once."""
     meta, spec, status = m.pod.metadata, m.pod.spec, m.pod.status
-    owner = owner_of(meta, parents)
-    names, devices = _claims(m.pod, claims)
+    owner = owner_of(meta, around.parents)
+    owner = same.value(["owner", owner], lambda: owner)
+    claims = around.claims.of_pod(m.pod)
     conditions = {c.type: c for c in status.conditions or ()}
     scheduled, ready = conditions.get("PodScheduled"), conditions.get("Ready")
     statuses = status.containerStatuses or ()
     waiting = [s.state.waiting.reason for s in statuses if s.state and s.state.waiting]
     started = [s.state.running.startedAt for s in statuses if s.state and s.state.running]
     reason = scheduled.reason if scheduled is not None and scheduled.status == "False" else ""
+    labels = {k: v for k, v in (meta.labels or {}).items() if v and k in KEPT_LABELS}
+    containers = [spec.containers, spec.initContainers]
     return Pod(
-        namespace=meta.namespace,
+        namespace=same.text(meta.namespace),
         name=meta.name,
         uid=meta.uid,
         node=m.node,
-        phase=status.phase,
+        phase=same.text(status.phase),
         owner=owner,
         requests=m.request.devices,
         cpu_milli=m.request.cpu_milli,
         memory_mib=m.request.memory_mib,
         priority=spec.priority or 0,
-        priority_class=spec.priorityClassName or "",
-        preemption_policy=spec.preemptionPolicy or "",
-        scheduler=spec.schedulerName or "default-scheduler",
-        tolerations=tolerations_of(spec.tolerations),
-        node_selector=dict(spec.nodeSelector or {}),
-        gang=_gang(m.pod, minima),
-        state=_state(m, nodes),
-        claims=names,
+        priority_class=same.text(spec.priorityClassName or ""),
+        preemption_policy=same.text(spec.preemptionPolicy or ""),
+        scheduler=same.text(spec.schedulerName or "default-scheduler"),
+        tolerations=same.value(
+            ["tolerations", spec.tolerations], lambda: tolerations_of(spec.tolerations)
+        ),
+        node_selector=same.value(
+            ["selector", spec.nodeSelector], lambda: dict(spec.nodeSelector or {})
+        ),
+        gang=_gang(m.pod, around.minima),
+        state=_state(m, around.nodes),
+        claims=claims.names,
         is_daemon=is_daemon(owner) or bool(meta.notes.mirror),
         is_infrastructure=_is_infrastructure(meta.namespace, owner),
         created=time_of(meta.creationTimestamp),
         started=max(filter(None, map(time_of, started)), default=None),
         ready=time_of(ready.lastTransitionTime) if ready and ready.status == "True" else None,
         restarts=sum(s.restartCount or 0 for s in statuses),
-        waiting_reason=reason or next(filter(None, waiting), ""),
-        probes=probes_of(spec),
+        waiting_reason=same.text(reason or next(filter(None, waiting), "")),
+        probes=same.value(["probes", containers], lambda: probes_of(spec)),
         notes=m.request.problems,
         gates=tuple(g.name for g in spec.schedulingGates or ()),
-        claim_devices=devices,
+        claim_devices=claims.gpus,
+        claim_counts=claims.counts,
+        claim_classes=claims.classes,
         gpu_fraction=_fraction(m),
         gpu_memory_mib=_device_memory(m),
-        labels={k: v for k, v in (meta.labels or {}).items() if v and k in KEPT_LABELS},
+        labels=same.value(["labels", labels], lambda: labels),
+        node_affinity=() if m.node else node_affinity_of(spec),
     )
 
 
@@ -205,25 +221,6 @@ def _state(m: Measured, nodes: Collection[str]) -> str:
     if m.node:
         return "running" if m.node in nodes else "orphaned"
     return "gated" if m.pod.spec.schedulingGates else "pending"
-
-
-def _claims(pod: PodObject, known: Claims) -> tuple[tuple[str, ...], int]:
-    space = pod.metadata.namespace
-    generated = {s.name: s.resourceClaimName for s in pod.status.resourceClaimStatuses or ()}
-    names: list[str] = []
-    devices = 0
-    for claim in pod.spec.resourceClaims or ():
-        name = claim.resourceClaimName or generated.get(claim.name) or ""
-        if name:
-            names.append(name)
-        wanted = known.claims.get((space, name))
-        if wanted is None:
-            wanted = known.templates.get((space, claim.resourceClaimTemplateName or ""), 0)
-        devices += wanted
-    extended = pod.status.extendedResourceClaimStatus
-    if extended is not None and extended.resourceClaimName:
-        names.append(extended.resourceClaimName)
-    return tuple(names), devices
 
 
 def _fraction(m: Measured) -> float | None:

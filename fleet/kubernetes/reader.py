@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from fleet.inventory import (
@@ -11,33 +10,32 @@ from fleet.inventory import (
     PriorityClass,
     Quota,
 )
-from fleet.kubernetes import pods as pod_rules
 from fleet.kubernetes.controllers import controllers_of
-from fleet.kubernetes.dra import devices_by_node
+from fleet.kubernetes.dra import read_dra
+from fleet.kubernetes.dra_demand import class_drivers
+from fleet.kubernetes.dra_groups import attached_devices
+from fleet.kubernetes.dra_use import pods_with_claims
 from fleet.kubernetes.gangs import gang_objects, minima_of
+from fleet.kubernetes.gathered import NodeUse
 from fleet.kubernetes.nodes import node_value
 from fleet.kubernetes.objects import RawCluster, note
 from fleet.kubernetes.objects_core import (
     NamespaceObject,
     NodeObject,
-    PodObject,
     PriorityClassObject,
     Quantities,
     QuotaObject,
 )
 from fleet.kubernetes.objects_dra import (
-    ClaimTemplateObject,
     DeviceClassObject,
+    DeviceTaintRuleObject,
     ResourceClaimObject,
     ResourceSliceObject,
 )
-from fleet.kubernetes.owners import parents_of
 from fleet.kubernetes.placing import placed
-from fleet.kubernetes.pods import NodeUse, time_of
+from fleet.kubernetes.pods import time_of
 from fleet.kubernetes.topology import Keys
 from fleet.kubernetes.versions import provider_of, server_version
-
-_DRIVER = "device.driver =="
 
 
 def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()) -> Inventory:
@@ -47,34 +45,35 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
     """
     problems = list(raw.problems)
     node_objects = raw.of(NodeObject, "nodes")
-    measured = pod_rules.measure(raw.of(PodObject, "pods"))
-    use = pod_rules.node_use(measured)
+    use = raw.pods.use
     claims = raw.of(ResourceClaimObject, "resourceclaims.resource.k8s.io")
     slices = raw.of(ResourceSliceObject, "resourceslices.resource.k8s.io")
-    dra, lines = devices_by_node(slices, claims)
-    for line in lines:
+    dra = read_dra(
+        slices,
+        claims,
+        nodes=node_objects,
+        rules=raw.of(DeviceTaintRuleObject, "devicetaintrules.resource.k8s.io"),
+        pods=pods_with_claims(raw.pods.pods) if raw.pods.total else None,
+    )
+    for line in dra.problems:
         note(problems, line)
     nodes = tuple(
-        node_value(n, use.get(n.metadata.name, NodeUse()), dra.get(n.metadata.name, ()))
+        node_value(
+            n,
+            use.get(n.metadata.name, NodeUse()),
+            dra.by_node.get(n.metadata.name, ()),
+            others=dra.others.get(n.metadata.name),
+        )
         for n in node_objects
     )
     for node in nodes:
         for line in node.problems:
             note(problems, f"node {node.name}: {line}")
-    names = {node.name for node in nodes}
     gpu_nodes = {node.name for node in nodes if node.is_gpu_node}
-    minima, parents = minima_of(raw), parents_of(raw)
-    wanted = pod_rules.claims_of(
-        claims, raw.of(ClaimTemplateObject, "resourceclaimtemplates.resource.k8s.io")
-    )
-    kept = tuple(
-        pod_rules.build(m, names, parents, minima, wanted)
-        for m in measured
-        if pod_rules.is_kept(m, gpu_nodes)
-    )
-    orphans = sum(1 for m in measured if m.node and m.node not in names and not m.is_finished)
-    if orphans and nodes:
-        note(problems, f"{orphans} pods are bound to nodes that are not there")
+    minima = minima_of(raw)
+    kept = raw.pods.kept(gpu_nodes)
+    if raw.pods.orphans and nodes:
+        note(problems, f"{raw.pods.orphans} pods are bound to nodes that are not there")
     version = server_version(raw.version, node_objects)
     found = Inventory(
         version=version,
@@ -84,7 +83,7 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
         pods=kept,
         controllers=controllers_of(raw, minima),
         quotas=tuple(_quota(q) for q in raw.of(QuotaObject, "resourcequotas")),
-        namespaces=_namespaces(raw, measured),
+        namespaces=_namespaces(raw),
         priority_classes=tuple(
             PriorityClass(
                 name=p.metadata.name,
@@ -102,15 +101,16 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
         reads=raw.reads,
         problems=tuple(problems),
         taken_at=taken_at or raw.taken_at,
-        other_pods=len(measured) - len(kept),
+        other_pods=raw.pods.total - len(kept),
+        attached=attached_devices(dra.attached),
     )
     return placed(found, raw, levels)
 
 
-def _namespaces(raw: RawCluster, measured: Iterable[pod_rules.Measured]) -> tuple[str, ...]:
+def _namespaces(raw: RawCluster) -> tuple[str, ...]:
     listed = {item.metadata.name for item in raw.of(NamespaceObject, "namespaces")}
     if not listed:  # not in the file: those that anything lives in
-        listed = {m.pod.metadata.namespace for m in measured}
+        listed = set(raw.pods.namespaces)
         for items in raw.objects.values():
             listed |= {item.metadata.namespace for item in items}
     return tuple(sorted(name for name in listed if name))
@@ -138,16 +138,9 @@ def _as_written(quantities: Quantities | None) -> dict[str, str]:
 
 
 def _device_class(item: DeviceClassObject) -> DeviceClass:
-    selectors = (item.spec.selectors if item.spec else None) or ()
-    drivers = []
-    for selector in selectors:
-        text = selector.cel.expression if selector.cel else ""
-        _, found, rest = text.partition(_DRIVER)
-        if found:
-            parts = rest.replace('"', "'").split("'")
-            drivers.append(parts[1][:253] if len(parts) > 1 else "")
     return DeviceClass(
         name=item.metadata.name,
         extended_resource=(item.spec.extendedResourceName if item.spec else None) or "",
-        drivers=tuple(dict.fromkeys(d for d in drivers if d)),
+        drivers=class_drivers(item),
+        created=time_of(item.metadata.creationTimestamp),
     )

@@ -94,4 +94,4 @@ RESOURCES: tuple[Resource, ...] = (
     ),
 )
 
-PODS = next(resource for resource in RESOURCES if resource.key == "pods")
+NODES, PODS = (resource for resource in RESOURCES if resource.needed)

@@ -26,6 +26,7 @@ from fleet.kubernetes.fetching import (
     FetchLimits,
     Patience,
     Reason,
+    Spent,
     malformed,
 )
 from fleet.kubernetes.kubeconfig import ClusterAccess
@@ -81,16 +82,21 @@ class Answer:
 
 
 class Connection:
-    """GET requests over one kept-alive connection. Not for use by two threads."""
+    """GET requests over one kept-alive connection. Not for use by two threads at a time."""
 
     def __init__(
-        self, access: ClusterAccess, target: Target, patience: Patience, limits: FetchLimits
+        self,
+        access: ClusterAccess,
+        target: Target,
+        patience: Patience,
+        limits: FetchLimits,
+        spent: Spent,
     ) -> None:
         self._target = target
         self._patience = patience
         self._limits = limits
         self._server_name = access.tls_server_name or target.host
-        self._total_bytes = 0
+        self._spent = spent
         self._socket: socket.socket | None = None
         self._context: ssl.SSLContext | None = None
         self._headers = {
@@ -197,13 +203,13 @@ class Connection:
             self._check_size(wire, len(body), where)
         if response.length or (inflate and body and not inflate.eof):
             malformed(say("The answer to {where} was cut off.", where=where))
-        self._total_bytes += len(body)
+        self._spent.add(len(body))
         return bytes(body)
 
     def _check_size(self, wire: int, page: int, where: str) -> None:
         """Both counts are bounded: a little may unpack to much, and much to nothing."""
         size = max(wire, page)
-        if size > self._limits.page_bytes or self._total_bytes + size > self._limits.total_bytes:
+        if size > self._limits.page_bytes or self._spent.bytes + size > self._limits.total_bytes:
             raise FetchError(
                 Reason.TOO_LARGE,
                 say("The answer to {where} is larger than the limit on what is read.", where=where),

@@ -10,8 +10,7 @@ from itertools import islice
 from benchmarks import big_cluster
 from fleet.inventory import Inventory
 from fleet.kubernetes import reader
-from fleet.kubernetes.objects import RawCluster, decode_page
-from fleet.kubernetes.resources import RESOURCES
+from fleet.kubernetes.dump import Source, load
 from fleet.summary import summarise
 
 NODES, PODS = 160, 4_800
@@ -20,13 +19,12 @@ NODES, PODS = 160, 4_800
 @cache
 def small() -> tuple[Inventory, tuple[str, ...]]:
     """A small cluster through the pages of a LIST, and what was odd in those pages."""
-    by_key = {resource.key: resource for resource in RESOURCES}
-    objects, problems = {}, []
-    for key, items in big_cluster.resources(PODS, NODES).items():
-        pages = [decode_page(by_key[key], body) for body in big_cluster.list_pages(items, 300)]
-        objects[key] = tuple(item for page in pages for item in page.items)
-        problems += [line for page in pages for line in page.problems]
-    return reader.read(RawCluster(objects=objects)), tuple(problems)
+    sources = [
+        Source(f"{key}.json", b"\n".join(big_cluster.list_pages(items, 300)))
+        for key, items in big_cluster.resources(PODS, NODES).items()
+    ]
+    raw = load(sources)
+    return reader.read(raw), raw.problems
 
 
 def test_every_node_and_every_pod_is_read_without_a_complaint() -> None:

@@ -61,12 +61,12 @@ def test_every_form_gives_the_same_objects(form: str) -> None:
     whole = load([Source("plain", as_list(OBJECTS))])
     found = load([Source("file", FORMS[form](OBJECTS))])
     assert found.objects == whole.objects
-    assert len(found.objects["pods"]) == 1
+    assert found.pods.total == 1
 
 
 def test_several_files_make_one_cluster() -> None:
     raw = load([Source("nodes", as_list(OBJECTS[:1])), Source("pods", as_list(OBJECTS[1:]))])
-    assert (len(raw.objects["nodes"]), len(raw.objects["pods"])) == (1, 1)
+    assert (len(raw.objects["nodes"]), raw.pods.total) == (1, 1)
 
 
 def test_an_object_in_two_files_counts_once_and_is_named() -> None:
@@ -157,7 +157,7 @@ def test_secrets_of_pods_are_never_decoded() -> None:
         "livenessProbe": {"exec": {"command": ["hunter2"]}},
     }
     raw = load([Source("file", as_list([item]))])
-    assert len(raw.objects["pods"]) == 1
+    assert raw.pods.total == 1
     assert "hunter2" not in repr(raw)
 
 
