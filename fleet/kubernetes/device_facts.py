@@ -10,7 +10,7 @@ from fleet.catalogue.card_names import common_name, narrowed
 from fleet.catalogue.instance_types import InstanceType
 from fleet.device_names import DEVICE_KINDS, DeviceName, device_name
 from fleet.inventory import Units
-from fleet.kubernetes.dra import DraDevices
+from fleet.kubernetes.dra_sums import DraDevices
 from fleet.kubernetes.objects_core import Annotations
 from fleet.units import plain_count
 

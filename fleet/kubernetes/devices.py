@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fleet.catalogue.accelerators import Accelerator
@@ -12,6 +13,7 @@ from fleet.device_names import device_name
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.device_facts import NodeFacts, decide_model
 from fleet.kubernetes.devices_nvidia import nvidia_group
+from fleet.kubernetes.dra_groups import by_model, with_dra
 from fleet.units import plain_count
 
 MOST_BOARDS = 1024
@@ -23,18 +25,15 @@ _VRAM = re.compile(r"([0-9]{1,4})Gi?B?")
 
 
 def device_groups(facts: NodeFacts) -> tuple[DeviceGroup, ...]:
-    """All GPUs of a node, one group per vendor; empty for a node that shows no GPU at all."""
+    """All GPUs of a node, one group per vendor and, where ResourceSlices tell them apart, per
+    model; empty for a node that shows no GPU at all."""
+    return tuple(group for part in by_model(facts) for group in _groups(part))
+
+
+def _groups(facts: NodeFacts) -> Iterator[DeviceGroup]:
     groups = (nvidia_group(facts), _amd(facts), _intel(facts), _unclassified(facts))
-    found = (_with_idle_claims(group, facts) for group in groups if group is not None)
-    return tuple(_uncounted(_plausible(group), facts) for group in found)
-
-
-def _with_idle_claims(group: DeviceGroup, facts: NodeFacts) -> DeviceGroup:
-    idle = sum(d.idle for d in facts.dra if d.vendor == group.vendor)
-    if not idle:
-        return group
-    note = f"{idle} devices are held by claims that no pod uses"
-    return replace(group, notes=(*group.notes, note))
+    for group in with_dra((group for group in groups if group is not None), facts.dra):
+        yield _uncounted(_plausible(group), facts)
 
 
 def _plausible(group: DeviceGroup) -> DeviceGroup:
