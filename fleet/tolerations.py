@@ -13,6 +13,19 @@ from fleet.inventory import Taint, Toleration
 BLOCKING_EFFECTS = ("NoSchedule", "NoExecute")
 """``PreferNoSchedule`` only lowers a node's score."""
 
+GPU_TAINT_KEYS = frozenset(
+    {
+        "nvidia.com/gpu",
+        "amd.com/gpu",
+        "gpu.intel.com/i915",
+        "gpu.intel.com/xe",
+        "habana.ai/gaudi",
+        "google.com/tpu",
+        "aws.amazon.com/neuron",
+    }
+)
+"""Taint keys that mean "GPU pods only": the vendors' main resource names."""
+
 LIFECYCLE_KEYS = frozenset(
     {
         "node.kubernetes.io/not-ready",

@@ -8,20 +8,7 @@ from __future__ import annotations
 from fleet.inventory import Taint
 from fleet.placement.problem import Demand, NodeCapacity, Slot
 from fleet.sizing.requirement import Shape
-from fleet.tolerations import untolerated
-
-GPU_TAINT_KEYS = frozenset(
-    {
-        "nvidia.com/gpu",
-        "amd.com/gpu",
-        "gpu.intel.com/i915",
-        "gpu.intel.com/xe",
-        "habana.ai/gaudi",
-        "google.com/tpu",
-        "aws.amazon.com/neuron",
-    }
-)
-"""Taint keys that mean "GPU pods only": the vendors' main resource names."""
+from fleet.tolerations import GPU_TAINT_KEYS, untolerated
 
 
 def blocking_taint(demand: Demand, node: NodeCapacity, resource: str) -> Taint | None:

@@ -48,6 +48,8 @@ class Cluster(models.Model):
     # Code of the error that stopped the schedule ("unauthorized"); editing the access ends it.
     paused_reason = models.CharField(max_length=200, blank=True, default="")
     failures = models.PositiveSmallIntegerField(default=0)  # in a row, for the back-off
+    # [level, label key], coarse to fine, as a person chose them; empty: the proposed ones.
+    topology_levels = models.JSONField(default=list, blank=True)
     current_snapshot = models.ForeignKey(
         "Snapshot", on_delete=models.RESTRICT, null=True, related_name="+"
     )
@@ -127,7 +129,9 @@ class Snapshot(models.Model):
     problem_count = models.PositiveIntegerField(default=0)
     flagged = models.CharField(max_length=300, blank=True)  # "shrunk by more than half"
     files = models.JSONField(default=list)  # names of the files it was read from
+    fragment_gpus = models.PositiveIntegerField(null=True)  # of the free: in too small pieces
     topology_keys = models.JSONField(default=list)  # [level, label key], coarse to fine
+    topology = models.JSONField(default=dict)  # planner.inventory.levels: proposal, keys, slots
     reads = models.JSONField(default=list)  # one entry a resource: status, count, detail
     problems = models.JSONField(default=list)  # one line an odd object
     findings = models.JSONField(default=list)  # the checklist, as of this snapshot
@@ -175,7 +179,9 @@ class NodeRow(models.Model):
     requested = models.PositiveIntegerField(null=True)
     free = models.PositiveIntegerField(null=True)
     stranded = models.PositiveIntegerField(null=True)
-    stranded_cause = models.CharField(max_length=20, blank=True)  # "cpu", "memory", "pods"
+    stranded_cause = models.CharField(max_length=20, blank=True)  # fleet.boards.stranding.CAUSES
+    fragment = models.PositiveIntegerField(null=True)  # of the free: fewer than a usual pod
+    usual_pod = models.PositiveIntegerField(null=True)  # GPUs of a usual pod, beside a fragment
     unhealthy = models.PositiveIntegerField(null=True)
     squares = models.CharField(max_length=4000, blank=True)  # state letter of each GPU
     topology = models.JSONField(default=dict)  # level name -> value, levels without one left out

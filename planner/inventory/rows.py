@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from fleet import inventory as fi
-from fleet.summary import NodeFigures, node_figures, node_squares
+from fleet.boards.asked import Asked
+from fleet.boards.states import NodeFigures, node_figures, node_squares
 from planner.inventory.models import NodeRow, PodRow, Snapshot
 
 LARGEST_COUNT = 2**31 - 1

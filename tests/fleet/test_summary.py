@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from fleet.boards.states import STATES, node_figures, node_squares
 from fleet.demo import demo_clusters
 from fleet.inventory import Inventory
 from fleet.kubernetes.dump import Source, load
 from fleet.kubernetes.reader import read
-from fleet.summary import STATES, node_figures, node_squares, summarise
+from fleet.summary import summarise
 from tests.fleet.kubernetes.written import Json, cluster, node, only_node, pod
 
 CASES = Path(__file__).parents[1] / "data" / "cases"

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fleet.boards.states import node_squares
 from fleet.inventory import decode, encode
-from fleet.inventory_report import as_report
+from fleet.inventory_report.report import as_report
 from fleet.kubernetes.dump import DumpError, Source, load
 from fleet.kubernetes.reader import read
-from fleet.summary import node_squares, summarise
+from fleet.summary import summarise
 from tests.fleet.kubernetes.written import cluster, node, only_node, pod
 
 CASES = sorted((Path(__file__).parents[2] / "data" / "cases").glob("[0-9]*.json"))

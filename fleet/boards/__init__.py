@@ -1,0 +1,1 @@
+"""Boards of a node by state, and why free ones cannot be had."""
