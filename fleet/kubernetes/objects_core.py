@@ -34,7 +34,14 @@ class Annotations(Part):
 
     hami_register: _Note | None = field(default=None, name="hami.io/node-nvidia-register")
     hami_handshake: _Note | None = field(default=None, name="hami.io/node-handshake")
+    hami_nvidia_handshake: _Note | None = field(
+        default=None, name="hami.io/node-handshake-nvidia"
+    )
     hami_allocated: _Note | None = field(default=None, name="hami.io/vgpu-devices-allocated")
+    hami_mlu_register: _Note | None = field(default=None, name="hami.io/node-mlu-register")
+    hami_dcu_register: _Note | None = field(default=None, name="hami.io/node-dcu-register")
+    volcano_register: _Note | None = field(default=None, name="volcano.sh/node-vgpu-register")
+    volcano_handshake: _Note | None = field(default=None, name="volcano.sh/node-vgpu-handshake")
     kwok_node: _Note | None = field(default=None, name="kwok.x-k8s.io/node")
     volcano_group: Name | None = field(default=None, name="scheduling.k8s.io/group-name")
     volcano_vgpu_mode: Name | None = field(default=None, name="volcano.sh/vgpu-mode")
@@ -281,12 +288,23 @@ class ContainerState(Part):
     waiting: Waiting | None = None
 
 
+class DeviceHealth(Part):
+    resourceID: Annotated[str, Meta(max_length=1024)] = ""
+    health: Name = ""
+
+
+class AllocatedStatus(Part):
+    name: Name = ""
+    resources: list[DeviceHealth] | None = None
+
+
 class ContainerStatus(Part):
     name: Name = ""
     restartCount: Int32 | None = None
     state: ContainerState | None = None
     resources: Resources | None = None
     allocatedResources: Quantities | None = None
+    allocatedResourcesStatus: list[AllocatedStatus] | None = None
 
 
 class ClaimStatus(Part):
