@@ -71,6 +71,7 @@ _NOT_DEVICES = re.compile(r"monitoring|memory|core|mem|priority|count")
 _AMD_PARTITION = re.compile(r"amd\.com/([sdtqc]px_nps[0-9])")
 # KubeVirt's plugin names a passed-through board by chip and marketing name.
 _PASSTHROUGH = re.compile(r"nvidia\.com/(?!GRID_|NVIDIA_)[A-Z]{2}[0-9]{3}[A-Z]*_[A-Z0-9_-]+")
+_MACHINE_VGPU = ("nvidia.com/GRID_", "nvidia.com/NVIDIA_")
 _UNKNOWN_ACCELERATOR = re.compile(r".+/(?:v?gpu|mlu|npu|xpu)[^/]*", re.IGNORECASE)
 _DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 
@@ -123,6 +124,11 @@ def _nvidia(resource: str, base: str) -> DeviceName | None:
 def is_passthrough(resource: str) -> bool:
     """Whether one unit is a board handed to a virtual machine."""
     return resource == "nvidia.com/pgpu" or _PASSTHROUGH.fullmatch(resource) is not None
+
+
+def is_for_machines(resource: str) -> bool:
+    """Whether only a virtual machine can use it: KubeVirt's plugin names boards and vGPUs so."""
+    return is_passthrough(resource) or resource.startswith(_MACHINE_VGPU)
 
 
 def accelerators_only(requests: Mapping[str, int]) -> dict[str, int]:

@@ -1,13 +1,16 @@
-"""Sums over an inventory. Units of different kinds are never added into one number."""
+"""Sums over what a cluster has, and how requests are counted.
+
+Boards and units are different numbers. Sums over units of several kinds count what the scheduler
+can hand out, and are never boards; ``units`` of the totals keeps each kind by itself.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from decimal import Decimal
+from collections.abc import Mapping
 from typing import Any
 
-from fleet.device_names import DEVICE_KINDS, device_name
+from fleet.device_names import DEVICE_KINDS, device_name, is_for_machines
 from fleet.inventory import (
     DeviceGroup,
     Inventory,
@@ -31,19 +34,26 @@ def whole_free(node: Node, group: DeviceGroup) -> int:
 
 
 def totals(inventory: Inventory) -> dict[str, Any]:
-    """The totals of one cluster; virtual and simulated nodes are counted apart."""
-    real = [n for n in inventory.nodes if not (n.is_virtual or n.is_simulated)]
+    """What one cluster has; virtual and simulated nodes are counted apart.
+
+    A sum over boards of which nobody knows the number or the memory is None where nothing of it
+    is known; ``uncounted_nodes`` and ``gpus_of_unknown_memory`` say what a sum leaves out.
+    """
+    real = [n for n in inventory.nodes if is_counted(n)]
     pairs = [(node, group) for node in real for group in node.groups]
     found: dict[str, Any] = {
         "nodes": len(inventory.nodes),
         "real_nodes": len(real),
         "gpu_nodes": sum(node.is_gpu_node for node in real),
         "uncounted_nodes": sum(any(g.physical is None for g in node.groups) for node in real),
-        "physical_gpus": sum(group.physical or 0 for _, group in pairs),
+        "physical_gpus": _known([group.physical for _, group in pairs]),
         "unhealthy_gpus": sum(group.unhealthy or 0 for _, group in pairs),
         "free_whole_gpus": sum(whole_free(node, group) for node, group in pairs),
         "whole_free_nodes": sum(_is_idle(node) for node in real),
-        "memory_mib": sum((g.physical or 0) * (g.memory_mib or 0) for _, g in pairs),
+        "memory_mib": _known([_memory_mib(group) for _, group in pairs]),
+        "gpus_of_unknown_memory": sum(
+            group.physical or 0 for _, group in pairs if _memory_mib(group) is None
+        ),
         "cpu_cores": sum(node.cpu_allocatable for node in real) // 1000,
         "memory_gib": sum(node.memory_allocatable_mib for node in real) // 1024,
         "shared_boards_in_use": sum(int(g.details.get("shared_gpus", 0)) for _, g in pairs),
@@ -53,7 +63,27 @@ def totals(inventory: Inventory) -> dict[str, Any]:
     found["simulated_gpus"] = sum(
         group.physical or 0 for n in inventory.nodes if n.is_simulated for group in n.groups
     )
-    return found | _units(pairs) | _others(real) | _demand(inventory)
+    return found | _units(pairs) | _others(real)
+
+
+def is_counted(node: Node) -> bool:
+    """Whether the node is a machine: virtual and simulated ones invent what they offer."""
+    return not (node.is_virtual or node.is_simulated)
+
+
+def _known(numbers: list[int | None]) -> int | None:
+    """The sum of what is known; None where there is something and nothing of it is known."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known or not numbers else None
+
+
+def _memory_mib(group: DeviceGroup) -> int | None:
+    """Memory of all boards of a group; None when their number or memory is not known."""
+    if group.physical is None:
+        return None
+    if group.memory_mib is not None:
+        return group.physical * group.memory_mib
+    return None if group.memory_gib is None else group.physical * group.memory_gib * 1024
 
 
 def _is_idle(node: Node) -> bool:
@@ -66,58 +96,60 @@ def _is_idle(node: Node) -> bool:
     )
 
 
-def _by_model(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+def _by_model(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, dict[str, int | None]]:
+    """Boards by model; ``total`` None where no node says how many it has."""
+    boards: dict[str, list[int | None]] = {}
+    free: Counter[str] = Counter()
     for node, group in pairs:
-        row = found.setdefault(group.model or "unknown", {"total": 0, "free": 0})
-        row["total"] += group.physical or 0
-        row["free"] += whole_free(node, group)
-    return found
+        name = group.model or "unknown"
+        boards.setdefault(name, []).append(group.physical)
+        free[name] += whole_free(node, group)
+    return {name: {"total": _known(counts), "free": free[name]} for name, counts in boards.items()}
 
 
-def _units(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, int]:
-    def total(kinds: Iterable[UnitKind], what: str) -> int:
-        wanted = frozenset(kinds)
-        return sum(
-            node.free(unit) if what == "free" else getattr(unit, what)
-            for node, group in pairs
-            for unit in _once(group)
-            if unit.kind in wanted
-        )
+def _units(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, Any]:
+    """Units that are devices or shares of devices: all kinds in one sum, as the scheduler hands
+    them out, and each kind by itself under ``units``."""
+    kinds: dict[UnitKind, Counter[str]] = {}
+    usable = containers = gib = 0
+    for node, group in pairs:
+        for unit in _once(group):
+            row = kinds.setdefault(unit.kind, Counter())
+            row["capacity"] += unit.capacity
+            row["allocatable"] += unit.allocatable
+            row["requested"] += unit.requested
+            row["free"] += node.free(unit)
+            if unit.kind is UnitKind.MEMORY:
+                gib += node.free(unit)
+            if unit.kind in DEVICE_KINDS:
+                usable += unit.allocatable if node.schedulable else 0
+                containers += 0 if is_for_machines(unit.resource) else unit.allocatable
 
-    usable = sum(
-        unit.allocatable
-        for node, group in pairs
-        if node.schedulable
-        for unit in _once(group)
-        if unit.kind in DEVICE_KINDS
-    )
-    containers = sum(
-        unit.allocatable
-        for _, group in pairs
-        for unit in _once(group)
-        if unit.kind in DEVICE_KINDS
-        and group.sharing != Sharing.PASSTHROUGH
-        and not unit.resource.startswith(("nvidia.com/GRID_", "nvidia.com/NVIDIA_"))
-    )
+    def total(what: str) -> int:
+        return sum(row[what] for kind, row in kinds.items() if kind in DEVICE_KINDS)
+
+    def of(kind: UnitKind, what: str) -> int:
+        return kinds[kind][what] if kind in kinds else 0
+
     dra_parts = sum(g.cuts_possible for _, g in pairs if g.sharing == Sharing.AMD_PARTITION)
     return {
-        "advertised": total(DEVICE_KINDS, "capacity"),
-        "allocatable": total(DEVICE_KINDS, "allocatable"),
+        "advertised": total("capacity"),
+        "allocatable": total("allocatable"),
         "usable_gpus": usable,
-        "requested": total(DEVICE_KINDS, "requested"),
-        "requested_units": total(DEVICE_KINDS, "requested"),
-        "free_units": total(DEVICE_KINDS, "free"),
-        "free_units_by_count": total(DEVICE_KINDS, "free"),
-        "gpu_devices": total((UnitKind.WHOLE, UnitKind.VGPU), "capacity"),
+        "requested": total("requested"),
+        "requested_units": total("requested"),
+        "free_units": total("free"),
+        "free_units_by_count": total("free"),
+        "units": {kind.value: dict(kinds[kind]) for kind in UnitKind if kind in kinds},
+        "gpu_devices": of(UnitKind.WHOLE, "capacity") + of(UnitKind.VGPU, "capacity"),
         "dra_gpu_devices": sum(
             u.capacity for _, group in pairs for u in group.units_of(UnitKind.DRA)
         ),
         "for_containers": containers,
-        "mig_devices": total((UnitKind.MIG,), "capacity"),
-        "free_mig_devices": total((UnitKind.MIG,), "free"),
-        "partitions": total((UnitKind.PARTITION,), "capacity") + dra_parts,
-        "free_gib": total((UnitKind.MEMORY,), "free"),
+        "mig_devices": of(UnitKind.MIG, "capacity"),
+        "free_mig_devices": of(UnitKind.MIG, "free"),
+        "partitions": of(UnitKind.PARTITION, "capacity") + dra_parts,
+        "free_gib": gib,
     }
 
 
@@ -128,7 +160,7 @@ def free_units(inventory: Inventory) -> dict[UnitKind, int]:
     """
     found: Counter[UnitKind] = Counter()
     for node in inventory.nodes:
-        if node.is_virtual or node.is_simulated:
+        if not is_counted(node):
             continue
         for group in node.groups:
             for unit in _once(group):
@@ -154,86 +186,42 @@ def _others(nodes: list[Node]) -> dict[str, int]:
     }
 
 
-def gpus_asked(requests: dict[str, int]) -> int:
-    """GPU devices or shares in a request; memory, cores and unknown units are none."""
-    return sum(
-        amount
-        for name, amount in requests.items()
-        if (kind := device_name(name)) is not None and kind.is_gpu and kind.kind in DEVICE_KINDS
+def by_kind(requests: Mapping[str, int]) -> dict[UnitKind, int]:
+    """GPU devices and shares in a request, each kind by itself; memory, cores and resources of an
+    unknown kind are none. What a unit is follows from its name alone."""
+    found: dict[UnitKind, int] = {}
+    for name, number in requests.items():
+        kind = device_name(name)
+        if kind is not None and kind.is_gpu and kind.kind in DEVICE_KINDS and number:
+            found[kind.kind] = found.get(kind.kind, 0) + number
+    return found
+
+
+def whole_asked(requests: Mapping[str, int]) -> int:
+    """Whole boards in a request, by the names of its resources."""
+    return by_kind(requests).get(UnitKind.WHOLE, 0)
+
+
+def units_asked(requests: Mapping[str, int]) -> int:
+    """GPU devices and shares in a request, whatever their kind: how many things, not boards."""
+    return sum(by_kind(requests).values())
+
+
+def takes_part_of_a_board(pod: Pod) -> bool:
+    """Whether the pod says that its units are parts of boards (HAMi's memory or percentages)."""
+    whole = whole_asked(pod.requests)
+    return bool(whole) and (
+        "nvidia.com/gpumem" in pod.requests
+        or (pod.gpu_fraction is not None and pod.gpu_fraction < whole)
     )
 
 
-def _devices(pod: Pod) -> int:
-    return gpus_asked(pod.requests) or pod.claim_devices
+def whole_gpus(pod: Pod) -> int:
+    """Whole boards that a pod asks for by name; claims are counted apart."""
+    return 0 if takes_part_of_a_board(pod) else whole_asked(pod.requests)
 
 
-def _demand(inventory: Inventory) -> dict[str, Any]:
-    gpu = [pod for pod in inventory.pods if _devices(pod)]
-    running = [pod for pod in gpu if pod.state in ("running", "terminating")]
-    pending = [pod for pod in gpu if pod.state == "pending"]
-    gated = [pod for pod in gpu if pod.state == "gated"]
-    # A template that no API server accepts makes no pods.
-    possible = [c for c in inventory.controllers if not c.problems]
-    suspended = [c for c in possible if c.suspended]
-    needs = [gpus_asked(c.total_requests) for c in possible if (c.gang_size or 1) > 1]
-    vcjobs = [c for c in possible if c.kind == "Job" and c.api_version.startswith("batch.volcano")]
-    groups = [o.minimum for o in inventory.gang_objects if o.minimum is not None]
-    wanted = sum(gpus_asked(c.total_requests) for c in possible)
-    return {
-        "running": len(running),
-        "pending": len(pending),
-        "running_gpus": sum(map(_devices, running)),
-        "pending_gpus": sum(map(_devices, pending)),
-        "queued_gpus": sum(map(_devices, gated)),
-        "queued_units": sum(map(_devices, gated))
-        + sum(gpus_asked(c.total_requests) for c in suspended),
-        "fraction_in_use": sum(p.gpu_fraction or 0 for p in inventory.pods if p.state == "running"),
-        "pods": sum(c.pods_wanted or 0 for c in possible),
-        "gpus": wanted,
-        "gpus_demand": wanted,
-        "cpu": sum(c.total_cpu_milli for c in possible) // 1000,
-        "gang_needs": max(needs, default=0),
-        "gang_min": max(groups, default=0),
-        "gang_pods_present": _members(inventory),
-        "groups_complete": _groups_complete(inventory.pods),
-        "quota": _queue_amount(inventory, "quota:"),
-        "queue_gpu_capability": _queue_amount(inventory, "capability:"),
-        "job_gpus": sum(gpus_asked(c.total_requests) for c in vcjobs),
-        "rack_domains": _domains(inventory, "rack"),
-    }
-
-
-def _members(inventory: Inventory) -> int:
-    groups = {(o.namespace, o.name) for o in inventory.gang_objects if o.kind == "PodGroup"}
-    return sum(
-        pod.gang is not None and (pod.namespace, pod.gang.group) in groups
-        for pod in inventory.pods
-        if pod.state != "finished"
-    )
-
-
-def _groups_complete(pods: Iterable[Pod]) -> int:
-    """LeaderWorkerSet groups of which every pod is bound."""
-    bound: Counter[tuple[str, str]] = Counter()
-    sizes: dict[tuple[str, str], int] = {}
-    for pod in pods:
-        if pod.gang is not None and pod.gang.system == "lws" and pod.gang.minimum:
-            key = (pod.namespace, pod.gang.group)
-            sizes[key] = pod.gang.minimum
-            bound[key] += bool(pod.node) and pod.state != "finished"
-    return sum(bound[key] >= size for key, size in sizes.items())
-
-
-def _queue_amount(inventory: Inventory, prefix: str) -> int:
-    """GPUs that all queues together may hand out."""
-    total = Decimal(0)
-    for item in inventory.gang_objects:
-        for key, amount in item.details.items():
-            if key.startswith(prefix) and gpus_asked({key.removeprefix(prefix): 1}):
-                total += Decimal(amount) if amount.isdigit() else Decimal(0)
-    return int(total)
-
-
-def _domains(inventory: Inventory, level: str) -> int:
-    found = {node.domain(level) for node in inventory.nodes if node.is_gpu_node}
-    return len(found - {None})
+def holds_devices(pod: Pod) -> bool:
+    """Whether what the pod asks for is taken from a node now: bound and not finished. A pod that
+    is being deleted holds what it has until it is gone."""
+    return bool(pod.node) and pod.state in ("running", "terminating")

@@ -9,7 +9,7 @@ from fleet.cli.sources import inventories
 from fleet.cli.terminal import Column, paragraph, table, write, write_json, write_table_csv
 from fleet.csv_text import Cell
 from fleet.inventory import DeviceGroup, Inventory, Node, UnitKind, Units
-from fleet.inventory_report import Report, as_report
+from fleet.inventory_report.report import Report, as_report
 from fleet.inventory_totals import free_units
 from fleet.model_names import model_words
 from fleet.summary import summarise

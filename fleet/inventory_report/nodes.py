@@ -1,8 +1,4 @@
-"""An inventory in plain words and numbers, for machines: nodes, pods and totals.
-
-The words are those of the test cases. A key that does not apply is left out; ``None`` means
-that the objects do not say. Virtual and simulated nodes are listed, and left out of totals.
-"""
+"""What the report says of each node: its device groups, with the numbers of each resource."""
 
 from __future__ import annotations
 
@@ -10,23 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from fleet.device_names import device_name
-from fleet.inventory import DeviceGroup, Inventory, Node, Pod, Sharing, UnitKind, Units
-from fleet.inventory_totals import totals
+from fleet.inventory import DeviceGroup, Node, Sharing, UnitKind, Units
 
 Report = dict[str, Any]
 _KVM = "devices.kubevirt.io/kvm"
 
 
-def as_report(inventory: Inventory) -> Report:
-    """``nodes`` by name, ``pods`` by namespace/name, ``totals``: JSON-ready."""
-    return {
-        "nodes": {node.name: _node(node) for node in inventory.nodes},
-        "pods": {f"{pod.namespace}/{pod.name}": _pod(pod) for pod in inventory.pods},
-        "totals": totals(inventory),
-    }
-
-
-def _node(node: Node) -> Report:
+def node_report(node: Node) -> Report:
+    """One node. Its first device group stands beside the node's own keys, more of them under
+    ``further_groups``."""
     found: Report = {"gpu_node": node.is_gpu_node, "schedulable": node.schedulable}
     if node.not_schedulable_reason:
         found["not_schedulable_reason"] = node.not_schedulable_reason
@@ -100,8 +88,7 @@ def _group(node: Node, group: DeviceGroup) -> Report:
     if group.whole_free is not None:
         found["whole_free_gpus"] = group.whole_free if node.schedulable else 0
     if group.memory_gib is not None:
-        key = "physical_memory_gib" if group.vendor == "amd" else "memory_gib_per_gpu"
-        found[key] = group.memory_gib
+        found["memory_gib_per_gpu"] = found["physical_memory_gib"] = group.memory_gib
     if group.unreadable:
         found["unreadable"] = list(group.unreadable)
     if group.notes:
@@ -150,45 +137,3 @@ def _cut_units(group: DeviceGroup) -> Iterable[Units]:
 
 def _capacity(units: Iterable[Units]) -> int:
     return sum(unit.capacity for unit in units)
-
-
-def _pod(pod: Pod) -> Report:
-    counted = pod.state not in ("finished", "orphaned") and bool(pod.node)
-    by_kind: dict[UnitKind, int] = {}
-    unclassified = {}
-    for name, amount in pod.requests.items():
-        kind = device_name(name)
-        if kind is None:
-            continue
-        if kind.kind is UnitKind.UNCLASSIFIED:
-            unclassified[name] = amount
-        elif kind.is_gpu:
-            by_kind[kind.kind] = by_kind.get(kind.kind, 0) + amount
-    whole = by_kind.get(UnitKind.WHOLE, 0)
-    found: Report = {
-        "requests": {"cpu_millis": pod.cpu_milli, "memory_mib": pod.memory_mib} | pod.requests,
-        "node": pod.node or None,
-        "state": _state(pod),
-        "whole_gpus": whole,
-        "counts_now": (sum(by_kind.values()) or pod.claim_devices) if counted else 0,
-        "gpus_once": whole or pod.claim_devices,
-        "infrastructure": pod.is_infrastructure,
-    }
-    if UnitKind.MIG in by_kind:
-        found["mig_devices"] = by_kind[UnitKind.MIG]
-    if unclassified:
-        found["unclassified"] = unclassified
-    if pod.claim_devices:
-        found["dra_devices"] = pod.claim_devices
-    if pod.gpu_fraction is not None:
-        found["gpu_fraction"] = found["gpu_share"] = pod.gpu_fraction
-    if pod.gpu_memory_mib is not None:
-        found["gpu_memory_mib"] = pod.gpu_memory_mib
-    return found
-
-
-def _state(pod: Pod) -> str:
-    if pod.state != "gated":
-        return pod.state
-    foreign = next((g for g in pod.gates if not g.startswith("kueue.x-k8s.io/")), None)
-    return "queued" if foreign is None else f"gated by '{foreign}'"

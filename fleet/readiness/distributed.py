@@ -20,6 +20,8 @@ SYSTEMS = frozenset({"native", "kueue", "volcano", "kai", "coscheduling"})
 """Machinery that can hold pods together. A LeaderWorkerSet or JobSet alone groups pods and does
 not hold them."""
 
+GROUP_INDEX = "leaderworkerset.sigs.k8s.io/group-index"
+
 GROUPING_KINDS = frozenset(
     {
         "Job",
@@ -94,10 +96,12 @@ class Distributed:
         return sum(1 for pod in self.pods if pod.node)
 
     def groups(self) -> Iterator[tuple[Pod, ...]]:
-        """Members by gang: a LeaderWorkerSet has one gang for each of its replicas."""
+        """Members by gang: a LeaderWorkerSet has one gang for each of its replicas, whatever
+        queue its pods wait in."""
         found: dict[str, list[Pod]] = defaultdict(list)
         for pod in self.pods:
-            found[pod.gang.group if pod.gang is not None else ""].append(pod)
+            index = pod.labels.get(GROUP_INDEX)
+            found[index or (pod.gang.group if pod.gang is not None else "")].append(pod)
         yield from (tuple(pods) for pods in found.values())
 
 

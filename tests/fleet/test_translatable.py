@@ -23,7 +23,8 @@ COVERED = (
     "fleet/csv_text.py",
     "fleet/demo",
     "fleet/device_names.py",
-    "fleet/inventory_report.py",
+    "fleet/fits",
+    "fleet/inventory_report",
     "fleet/inventory_totals.py",
     "fleet/kubernetes",
     "fleet/placement",
@@ -66,7 +67,13 @@ PASTED = ("fleet/readiness/",)
 
 NOT_FOR_PEOPLE = frozenset(
     {
-        ("fleet/inventory_report.py", "_state"),  # a state's name in a report for programs
+        # A report for programs: names of states and reasons.
+        ("fleet/inventory_report/fits.py", "BY_CLAIM"),
+        ("fleet/inventory_report/fits.py", "BY_ANNOTATION"),
+        ("fleet/inventory_report/fits.py", "REFUSED"),
+        ("fleet/inventory_report/pods.py", "state"),
+        ("fleet/inventory_report/quotas.py", "_ENFORCED"),
+        ("fleet/inventory_report/quotas.py", "_why"),
         ("fleet/kubernetes/documents.py", "_TRAILING"),  # a pattern for the decoder's messages
         ("fleet/kubernetes/rbac.py", "read_only_manifest"),  # YAML to apply
         ("fleet/kubernetes/rbac.py", "export_script"),  # shell to run

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fleet.inventory import decode, encode
-from fleet.inventory_report import as_report
+from fleet.inventory_report.report import as_report
 from fleet.kubernetes.dump import Source, load
 from fleet.kubernetes.reader import read
 

@@ -1,0 +1,160 @@
+"""A whole cluster asked where a pod or groups of pods fit now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from fleet.fits.ask import Ask
+from fleet.fits.groups import Domain, Member, groups_that_fit
+from fleet.fits.node import No, refusal
+from fleet.fits.room import Mapped, Room
+from fleet.inventory import Inventory, Pod
+
+MOST_GROUPS = 1_000
+"""Groups that are counted in one domain; beyond it "at least so many" is enough to know."""
+
+EXAMPLES = 5
+"""Nodes named for each reason."""
+
+_IMPLICIT = "deviceclass.resource.kubernetes.io/"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClass:
+    """Nodes that say no for one and the same reason."""
+
+    reason: No
+    about: str  # the resource, label, taint or state
+    most: int | None  # the most that one of them has of what is too little
+    nodes: int
+    examples: tuple[str, ...]
+    nearest: str = ""  # a resource that nodes do offer, of a similar name
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Nodes that one more such pod could be bound to now, and why not the others."""
+
+    nodes: tuple[str, ...]
+    refused: tuple[NodeClass, ...]
+
+
+def mapped_resources(inventory: Inventory) -> Mapped:
+    """Extended resources that device classes answer to: their own name and the implicit one."""
+    found: dict[str, frozenset[str]] = {}
+    for item in inventory.device_classes:
+        drivers = frozenset(f"dra:{driver}" for driver in item.drivers)
+        for name in (item.extended_resource, f"{_IMPLICIT}{item.name}"):
+            if name:
+                found[name] = drivers
+    return found
+
+
+def held_device_memory(pods: Iterable[Pod]) -> dict[str, int]:
+    """MiB of device memory that bound pods ask for, by node, where they say so."""
+    found: dict[str, int] = {}
+    for pod in pods:
+        if pod.node and pod.gpu_memory_mib and pod.state in ("running", "terminating"):
+            found[pod.node] = found.get(pod.node, 0) + pod.gpu_memory_mib
+    return found
+
+
+@dataclass(slots=True)
+class Cluster:
+    """One inventory, prepared for many questions. Questions do not change it."""
+
+    inventory: Inventory
+    _mapped: Mapped = field(init=False)
+    _held: dict[str, int] = field(init=False)
+    _rooms: dict[str, list[Room]] = field(default_factory=dict, init=False)
+    _answers: dict[Ask, Fit] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._mapped = mapped_resources(self.inventory)
+        self._held = held_device_memory(self.inventory.pods)
+
+    def rooms(self, model: str = "") -> list[Room]:
+        """Fresh rooms of all nodes, to take from. ``model``: see ``Ask.model``."""
+        return [
+            Room(node, self._mapped, self._held.get(node.name, 0), model)
+            for node in sorted(self.inventory.nodes, key=lambda node: node.name)
+        ]
+
+    def fit(self, asked: Ask) -> Fit:
+        """Where one more such pod could be bound now."""
+        if asked not in self._answers:
+            self._answers[asked] = self._fit(asked)
+        return self._answers[asked]
+
+    def groups(
+        self,
+        members: Sequence[Member],
+        *,
+        key: str = "",
+        most: int = MOST_GROUPS,
+        gone: Iterable[Pod] = (),
+        otherwise: Iterable[Sequence[Member]] = (),
+    ) -> tuple[Domain, ...]:
+        """Domains of the label ``key`` with the groups that fit there now; see
+        ``groups_that_fit``. ``gone``: pods to look away from, as if they had been deleted.
+        ``otherwise``: other forms that a group may take (flavors), tried on what is left."""
+        model = next((m.asked.model for m in members if m.asked.model), "")
+        rooms = self.rooms(model)
+        by_name = {room.node.name: room for room in rooms}
+        for pod in gone:
+            if pod.node in by_name:
+                by_name[pod.node].give_back(pod.requests, pod.cpu_milli, pod.memory_mib)
+        found: dict[tuple[str, ...], Domain] = {}
+        for form in (members, *otherwise):
+            for domain in groups_that_fit(rooms, form, key, most):
+                known = found.get(domain.path, Domain(domain.path, 0, ()))
+                nodes = tuple(dict.fromkeys((*known.nodes, *domain.nodes)))
+                found[domain.path] = Domain(domain.path, known.groups + domain.groups, nodes)
+        return tuple(found[path] for path in sorted(found))
+
+    def _fit(self, asked: Ask) -> Fit:
+        rooms = self._rooms.setdefault(asked.model, [])
+        if not rooms:
+            rooms += self.rooms(asked.model)
+        open_to: list[str] = []
+        classes: dict[tuple[No, str], list[tuple[str, int | None]]] = {}
+        for room in rooms:
+            no = refusal(room, asked)
+            if no is None:
+                open_to.append(room.node.name)
+            else:
+                key = (no.reason, no.about)
+                classes.setdefault(key, []).append((room.node.name, no.has))
+        offered = sorted({name for room in rooms for name, n in room.offered.items() if n})
+        return Fit(
+            tuple(sorted(open_to)),
+            tuple(
+                _node_class(no, about, classes[no, about], offered)
+                for no, about in sorted(classes, key=lambda c: (list(No).index(c[0]), c[1]))
+            ),
+        )
+
+
+def _node_class(
+    reason: No, about: str, nodes: list[tuple[str, int | None]], offered: list[str]
+) -> NodeClass:
+    counts = [has for _, has in nodes if has is not None]
+    nearest = ""
+    if reason is No.NOT_OFFERED and about not in offered:
+        nearest = nearest_name(about, offered)
+    return NodeClass(
+        reason,
+        about,
+        max(counts, default=None),
+        len(nodes),
+        tuple(sorted(name for name, _ in nodes)[:EXAMPLES]),
+        nearest,
+    )
+
+
+def nearest_name(resource: str, offered: Iterable[str]) -> str:
+    """The offered resource with the most similar name; "" when none is similar."""
+    near = get_close_matches(resource, sorted(offered), n=1, cutoff=0.8)
+    return near[0] if near else ""

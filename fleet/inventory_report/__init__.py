@@ -1,0 +1,1 @@
+"""The inventory in plain words and numbers, for machines: ``gpu-fleet inventory --json``."""

@@ -1,0 +1,125 @@
+"""Sums over what pods and workload objects ask for, beside what the cluster has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fleet.inventory import Controller, Inventory, Pod
+from fleet.inventory_report.queues import Queues, whole_gpus_of
+from fleet.inventory_totals import (
+    holds_devices,
+    units_asked,
+    whole_asked,
+    whole_gpus,
+)
+from fleet.readiness.distributed import Distributed, distributed
+from fleet.readiness.subject import Subject
+
+_ENDING = frozenset({"Job", "CronJob", "JobSet", "RayJob", "TrainJob", "PyTorchJob", "MPIJob"})
+"""Kinds of workload objects that run to an end, Volcano's Job among them; the others serve."""
+
+SHORT = {
+    "pods": "declared_pods",
+    "gpus": "declared_gpus",
+    "gpus_demand": "declared_gpus",
+    "cpu": "declared_cpu_cores",
+    "gang_needs": "largest_gang_gpus",
+    "gang_min": "largest_gang_minimum",
+    "quota": "queue_gpu_quota",
+}
+"""Shorter words for some of the totals, with the same values."""
+
+
+def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
+    """What waits, what runs and what workload objects declare. ``*_gpus``: whole boards, those
+    asked for through claims included; ``*_units``: devices and shares whatever their kind."""
+    inventory = subject.inventory
+    pods = [pod for pod in inventory.pods if _asks(pod)]
+    running = [pod for pod in pods if holds_devices(pod)]
+    pending = [pod for pod in pods if pod.state == "pending"]
+    gated = [pod for pod in pods if pod.state == "gated"]
+    declared = [c for c in inventory.controllers if _is_declared(c)]
+    suspended = [c for c in declared if c.suspended]
+    gangs = list(distributed(subject))
+    minima = [o.minimum for o in inventory.gang_objects if o.minimum is not None]
+    found = {
+        "running": len(running),
+        "pending": len(pending),
+        "running_gpus": sum(map(_boards, running)),
+        "pending_gpus": sum(map(_boards, pending)),
+        "queued_gpus": sum(map(_boards, gated)) + sum(_declared_gpus(c) for c in suspended),
+        "running_units": sum(map(_units, running)),
+        "pending_units": sum(map(_units, pending)),
+        "queued_units": sum(map(_units, gated))
+        + sum(units_asked(c.total_requests) for c in suspended),
+        "fraction_in_use": round(
+            sum(p.gpu_fraction or 0 for p in inventory.pods if holds_devices(p)), 6
+        ),
+        "declared_pods": sum(c.pods_wanted or 0 for c in declared),
+        "declared_gpus": sum(map(_declared_gpus, declared)),
+        "declared_units": sum(units_asked(c.total_requests) for c in declared),
+        "declared_cpu_cores": sum(c.total_cpu_milli for c in declared) // 1000,
+        "job_gpus": sum(_declared_gpus(c) for c in declared if c.kind in _ENDING),
+        "largest_gang_gpus": max((whole_asked(g.requests) for g in gangs), default=None),
+        "largest_gang_minimum": max(minima, default=None),
+        "gang_pods_present": _members(inventory),
+        "groups_complete": sum(_complete(g) for g in gangs),
+        "queue_gpu_quota": whole_gpus_of(queues, "ClusterQueue"),
+        "queue_gpu_capability": whole_gpus_of(queues, "Queue"),
+        "rack_domains": _domains(inventory, "rack"),
+    }
+    return found | {short: found[long] for short, long in SHORT.items()}
+
+
+def _asks(pod: Pod) -> bool:
+    """Whether the pod is somebody's work on GPUs: reservations of a sharing system stand for
+    pods that are counted themselves."""
+    return bool(units_asked(pod.requests) or pod.claim_devices) and not pod.is_infrastructure
+
+
+def _boards(pod: Pod) -> int:
+    return whole_gpus(pod) + pod.claim_devices
+
+
+def _units(pod: Pod) -> int:
+    return units_asked(pod.requests) + pod.claim_devices
+
+
+def _is_declared(controller: Controller) -> bool:
+    """Whether pods of it can exist and ask for accelerators: the API server refuses pods of a
+    template whose device requests differ from their limits."""
+    return not controller.problems and bool(
+        controller.requests or any(p.wants_gpu for p in controller.probes)
+    )
+
+
+def _declared_gpus(controller: Controller) -> int:
+    return whole_asked(controller.total_requests)
+
+
+def _members(inventory: Inventory) -> int:
+    """Pods that exist of PodGroups that exist."""
+    groups = {(o.namespace, o.name) for o in inventory.gang_objects if o.kind == "PodGroup"}
+    return sum(
+        pod.gang is not None and (pod.namespace, pod.gang.group) in groups
+        for pod in inventory.pods
+        if pod.state != "finished"
+    )
+
+
+def is_complete(gang: Distributed, pods: Iterable[Pod]) -> bool:
+    """Whether all GPU pods of one group have a node."""
+    return sum(bool(pod.node) for pod in pods) >= gang.gpu_pods
+
+
+def _complete(gang: Distributed) -> int:
+    return sum(is_complete(gang, pods) for pods in gang.groups())
+
+
+def _domains(inventory: Inventory, level: str) -> int | None:
+    """Domains of a level among GPU nodes; None when the cluster has no such level."""
+    if level not in {name for name, _ in inventory.topology_keys}:
+        return None
+    found = {node.domain(level) for node in inventory.nodes if node.is_gpu_node}
+    return len(found - {None})

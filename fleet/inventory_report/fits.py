@@ -1,0 +1,334 @@
+"""What the report says of where work fits now: each pod that waits, and each workload that is not
+running whole.
+
+"Now" means without preemption and without moving what runs. What is judged of a node stands in
+``fleet.fits.node``. A pod that asks through ResourceClaims, or for a part of a board by KAI's
+annotations, is judged by other schedulers' rules: ``None``, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fleet.fits.ask import Ask, ask_of_pod, ask_of_role, with_flavor
+from fleet.fits.cluster import Cluster, Fit, NodeClass
+from fleet.fits.groups import Domain, Member
+from fleet.inventory import Controller, Pod, PodRole, Quota
+from fleet.inventory_report.gangs import required_level
+from fleet.inventory_report.naming import by_unique_name
+from fleet.inventory_report.queues import Queue, Queues, amount_of, flavors_of
+from fleet.readiness.distributed import GROUP_INDEX, Distributed, distributed
+from fleet.readiness.quota_keys import Key, classify, resource_of
+from fleet.readiness.subject import Subject, wants_gpu
+
+Report = dict[str, Any]
+
+MOST_NODES = 50
+"""Nodes and domains that are listed for one answer; counts beside them say how many there are."""
+
+BY_CLAIM = "asks through ResourceClaims"
+BY_ANNOTATION = "asks for a part of a board by annotation"
+REFUSED = "the API server refuses its pods"
+
+
+def fits_report(subject: Subject, queues: Queues) -> Report:
+    """``pods`` and ``workloads``, both by namespace/name."""
+    cluster = Cluster(subject.inventory)
+    gangs = {(g.kind, g.name): g for g in distributed(subject)}
+    return {
+        "pods": {
+            f"{pod.namespace}/{pod.name}": pod_fit(cluster, pod)
+            for pod in subject.inventory.pods
+            if pod.is_demand and wants_gpu(pod)
+        },
+        "workloads": _workloads(cluster, subject, queues, gangs),
+    }
+
+
+def pod_fit(cluster: Cluster, pod: Pod) -> Report:
+    """Where one pod that waits could be bound now."""
+    found: Report = {}
+    if pod.gates:
+        found["gates"] = list(pod.gates)  # nothing is bound before they are lifted
+    if not pod.requests:
+        unknown = BY_CLAIM if pod.claims or pod.claim_devices else BY_ANNOTATION
+        return found | {"fits": None, "unknown": unknown}
+    fit = cluster.fit(ask_of_pod(pod))
+    if (pod.claims or pod.claim_devices) and fit.nodes:
+        return found | {"fits": None, "unknown": BY_CLAIM, "why_not": _why_not(fit.refused)}
+    return found | _fit(fit)
+
+
+def _fit(fit: Fit) -> Report:
+    return {
+        "fits": bool(fit.nodes),
+        "nodes": list(fit.nodes[:MOST_NODES]),
+        "node_count": len(fit.nodes),
+        "why_not": _why_not(fit.refused),
+    }
+
+
+def _why_not(classes: Sequence[NodeClass]) -> list[Report]:
+    return [
+        {"reason": c.reason.value, "nodes": c.nodes, "examples": list(c.examples)}
+        | ({"about": c.about} if c.about else {})
+        | ({"most": c.most} if c.most is not None else {})
+        | ({"nearest": c.nearest} if c.nearest else {})
+        for c in classes
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One workload with the groups that it still wants."""
+
+    kind: str
+    members: tuple[Member, ...]  # of one group
+    wanted: int  # groups that do not run whole
+    running: int
+    created: int  # of the wanted ones, those whose pods exist and wait
+    halves: tuple[Pod, ...]  # that have a node, in groups that do not run whole
+    level: str
+    queue: Queue | None
+    user: tuple[str, str, str]
+
+    @property
+    def needs(self) -> dict[str, int]:
+        """What one group takes: devices by name, ``cpu`` in millicores, ``memory`` in MiB."""
+        found: dict[str, int] = {}
+        for member in self.members:
+            asked = member.asked
+            for name, number in (
+                *asked.requests,
+                ("cpu", asked.cpu_milli),
+                ("memory", asked.memory_mib),
+            ):
+                if number:
+                    found[name] = found.get(name, 0) + number * member.pods
+        return found
+
+
+def _workloads(
+    cluster: Cluster,
+    subject: Subject,
+    queues: Queues,
+    gangs: dict[tuple[str, str], Distributed],
+) -> Report:
+    found: list[tuple[str, str, Report]] = []
+    for c in subject.controllers:
+        name = f"{c.namespace}/{c.name}"
+        if c.problems:
+            found.append((name, c.kind, {"kind": c.kind, "fits": False, "unknown": REFUSED}))
+        elif any(role.claims for role in c.roles):
+            found.append((name, c.kind, {"kind": c.kind, "fits": None, "unknown": BY_CLAIM}))
+        else:
+            work = _of_controller(subject, c, queues, gangs.get((c.kind, name)))
+            if work is not None:
+                found.append((name, c.kind, _work_fit(cluster, subject, work)))
+    for (kind, name), gang in gangs.items():
+        if gang.controller is None and gang.bound < gang.needed:
+            work = _of_pods(gang, queues)
+            found.append((name, kind, _work_fit(cluster, subject, work)))
+    return by_unique_name(found)
+
+
+def _of_controller(
+    subject: Subject, controller: Controller, queues: Queues, gang: Distributed | None
+) -> _Work | None:
+    """None when all of it runs, or when it wants nothing."""
+    groups = controller.groups
+    roles = [role for role in controller.roles if role.pods]
+    if not groups or not roles or controller.kind == "CronJob":
+        return None
+    members = tuple(_member(role, groups) for role in roles)
+    pods = subject.pods_of(controller)
+    each = sum(_per_group(role, groups) for role in roles if role.requests)
+    running, halves = _started(pods, max(1, each), groups)
+    if running >= groups:
+        return None
+    waiting = sum(1 for pod in pods if not pod.node) + len(halves)
+    return _Work(
+        kind=controller.kind,
+        members=members,
+        wanted=groups - running,
+        running=running,
+        created=min(groups - running, waiting // max(1, each)),
+        halves=halves,
+        level=(required_level(gang) if gang is not None else None) or _own_level(controller),
+        queue=queues.of(controller.namespace, controller.queue),
+        user=(controller.namespace, controller.kind, controller.name),
+    )
+
+
+def _own_level(controller: Controller) -> str:
+    wishes = controller.preferred_topology_keys
+    return next((key for key in controller.topology_keys if key not in wishes), "")
+
+
+def _per_group(role: PodRole, groups: int) -> int:
+    return -(-role.pods // groups)
+
+
+def _member(role: PodRole, groups: int) -> Member:
+    return Member(ask_of_role(role), _per_group(role, groups))
+
+
+def _started(pods: Sequence[Pod], each: int, groups: int) -> tuple[int, tuple[Pod, ...]]:
+    """Groups of which every GPU pod has a node, and the pods with a node of the other groups."""
+    bound: dict[str, list[Pod]] = {}
+    for pod in sorted(pods, key=lambda pod: pod.name):
+        if pod.node:
+            bound.setdefault(pod.labels.get(GROUP_INDEX, ""), []).append(pod)
+    running = min(groups, sum(len(found) // each for found in bound.values()))
+    rest = (found[len(found) - len(found) % each :] for found in bound.values())
+    return running, tuple(pod for found in rest for pod in found)
+
+
+def _of_pods(gang: Distributed, queues: Queues) -> _Work:
+    """A gang known by its pods only: those that wait, and those that do not exist yet."""
+    counts: dict[Ask, int] = {}
+    for pod in gang.pods:
+        if not pod.node:
+            counts[ask_of_pod(pod)] = counts.get(ask_of_pod(pod), 0) + 1
+    missing = gang.needed - len(gang.pods)
+    if missing > 0:
+        usual = max(counts, key=lambda a: counts[a], default=ask_of_pod(gang.pods[0]))
+        counts[usual] = counts.get(usual, 0) + missing
+    return _Work(
+        kind=gang.kind,
+        members=tuple(Member(asked, number) for asked, number in counts.items()),
+        wanted=1,
+        running=0,
+        created=int(missing <= 0),
+        halves=tuple(pod for pod in gang.pods if pod.node),
+        level=required_level(gang) or "",
+        queue=queues.of(gang.namespace, gang.queue),
+        user=(gang.namespace, gang.kind, gang.name.partition("/")[2]),
+    )
+
+
+def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
+    forms = _forms(subject, work)
+    room = cluster.groups(forms[0], key=work.level, otherwise=forms[1:])
+    by_nodes = sum(domain.groups for domain in room)
+    limits = [
+        limit
+        for limit in (_queue_limit(work), *_quota_limits(subject, work))
+        if limit["groups"] < work.wanted
+    ]
+    fit = min(work.wanted, by_nodes, *(limit["groups"] for limit in limits))
+    found: Report = {
+        "kind": work.kind,
+        "fits": fit >= work.wanted,
+        "groups_wanted": work.wanted,
+        "groups_running": work.running,
+        "groups_fit": fit,
+        "required_level": work.level or None,
+        "domains": [_domain(domain, work) for domain in room[:MOST_NODES]],
+        "domain_count": len(room),
+        "limits": limits,
+        "why_not": [],
+    }
+    if work.halves and fit < work.wanted:
+        again = cluster.groups(forms[0], key=work.level, gone=work.halves, otherwise=forms[1:])
+        groups = sum(domain.groups for domain in again)
+        found["groups_fit_if_restarted"] = min(work.wanted, groups)
+    if by_nodes < work.wanted:
+        largest = max(forms[0], key=lambda m: sum(n for _, n in m.asked.devices))
+        one = cluster.fit(largest.asked)
+        found["one_pod_fits_on"] = len(one.nodes)
+        found["why_not"] = _why_not(one.refused)
+    return found
+
+
+def _domain(domain: Domain, work: _Work) -> Report:
+    return {
+        "domain": "/".join(domain.path) or None,
+        "groups": min(domain.groups, work.wanted),
+        "nodes": list(domain.nodes[:MOST_NODES]),
+    }
+
+
+def _forms(subject: Subject, work: _Work) -> list[tuple[Member, ...]]:
+    """The group as its pods will be: once for each flavor that Kueue may choose for it."""
+    flavors = flavors_of(subject.inventory, work.queue) if work.queue is not None else []
+    if not flavors:
+        return [work.members]
+    return [
+        tuple(
+            Member(with_flavor(m.asked, flavor.tolerations, _labels(flavor.details)), m.pods)
+            for m in work.members
+        )
+        for flavor in flavors
+    ]
+
+
+def _labels(details: dict[str, str]) -> dict[str, str]:
+    prefix = "nodeLabel:"
+    return {k.removeprefix(prefix): v for k, v in details.items() if k.startswith(prefix)}
+
+
+def _queue_limit(work: _Work) -> Report:
+    """How many groups the queue lets in. A queue of a cohort may borrow more: no limit is said."""
+    queue = work.queue
+    if queue is None or queue.cohort:
+        return {"groups": work.wanted}
+    left = queue.left_for(work.user)
+    tight = _tightest(left, work.needs)
+    if tight is None:
+        return {"groups": work.wanted}
+    resource, groups = tight
+    return {
+        "kind": queue.kind,
+        "name": queue.name,
+        "resource": resource,
+        "needed_per_group": work.needs[resource],
+        "left": left[resource],
+        "groups": max(0, groups - work.running),
+    }
+
+
+def _tightest(left: dict[str, int], needs: dict[str, int]) -> tuple[str, int] | None:
+    """The resource that allows the fewest groups, and how many."""
+    allowed = [(left[r] // n, r) for r, n in sorted(needs.items()) if r in left and n]
+    return (min(allowed)[1], min(allowed)[0]) if allowed else None
+
+
+def _quota_limits(subject: Subject, work: _Work) -> list[Report]:
+    """ResourceQuotas that do not let the missing pods be created. Pods that exist are charged."""
+    found: list[Report] = []
+    if work.created >= work.wanted:
+        return found
+    for quota in subject.inventory.quotas:
+        if quota.namespace == work.user[0] and not quota.scopes:
+            left = _left(quota)
+            tight = _tightest(left, work.needs)
+            if tight is not None:
+                found.append(
+                    {
+                        "kind": "ResourceQuota",
+                        "name": quota.name,
+                        "resource": tight[0],
+                        "needed_per_group": work.needs[tight[0]],
+                        "left": left[tight[0]],
+                        "groups": work.created + tight[1],
+                    }
+                )
+    return found
+
+
+def _left(quota: Quota) -> dict[str, int]:
+    """What a quota leaves of devices, CPU and memory requests."""
+    found: dict[str, int] = {}
+    for key, text in quota.hard.items():
+        resource = resource_of(key)
+        plain = key in ("cpu", "memory", "requests.cpu", "requests.memory")
+        if not plain and classify(key) is not Key.ENFORCED:
+            continue
+        hard = amount_of(resource, text)
+        used = amount_of(resource, quota.used.get(key, "0"), up=True)
+        if hard is not None and used is not None:
+            found[resource] = min(max(0, hard - used), found.get(resource, hard))
+    return found

@@ -1,0 +1,62 @@
+"""What the report says of each pod: what it asks for and what it holds, kind by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet.device_names import device_name
+from fleet.inventory import Pod, UnitKind
+from fleet.inventory_totals import by_kind, holds_devices, takes_part_of_a_board, whole_gpus
+
+Report = dict[str, Any]
+_KUEUE = "kueue.x-k8s.io/"
+
+
+def pod_report(pod: Pod) -> Report:
+    """One pod. ``counts_now`` and ``gpus_once`` are the same for a pod that runs: a device asked
+    for by name and turned into a claim by the scheduler is one device."""
+    kinds = by_kind(pod.requests)
+    whole = whole_gpus(pod)
+    found: Report = {
+        "requests": {"cpu_millis": pod.cpu_milli, "memory_mib": pod.memory_mib} | pod.requests,
+        "node": pod.node or None,
+        "state": state(pod),
+        "whole_gpus": whole,
+        "gpus_once": whole + pod.claim_devices,
+        "counts_now": _devices(pod, kinds) if holds_devices(pod) else 0,
+        "infrastructure": pod.is_infrastructure,
+    }
+    if UnitKind.MIG in kinds:
+        found["mig_devices"] = kinds[UnitKind.MIG]
+    unclassified = {
+        name: number
+        for name, number in pod.requests.items()
+        if (kind := device_name(name)) is not None and kind.kind is UnitKind.UNCLASSIFIED
+    }
+    if unclassified:
+        found["unclassified"] = unclassified
+    shares = kinds.get(UnitKind.SHARE, 0)
+    if takes_part_of_a_board(pod):
+        shares += kinds.get(UnitKind.WHOLE, 0)
+    if shares:
+        found["gpu_shares"] = shares
+    if pod.claim_devices:
+        found["dra_devices"] = pod.claim_devices
+    if pod.gpu_fraction is not None:
+        found["gpu_fraction"] = found["gpu_share"] = pod.gpu_fraction
+    if pod.gpu_memory_mib is not None:
+        found["gpu_memory_mib"] = pod.gpu_memory_mib
+    return found
+
+
+def _devices(pod: Pod, kinds: Mapping[UnitKind, int]) -> int:
+    return sum(kinds.values()) + pod.claim_devices
+
+
+def state(pod: Pod) -> str:
+    """The state, and for a gated pod who holds it back: "queued" is Kueue's own gate."""
+    if pod.state != "gated":
+        return pod.state
+    foreign = next((g for g in pod.gates if not g.startswith(_KUEUE)), None)
+    return "queued" if foreign is None else f"gated by '{foreign}'"
