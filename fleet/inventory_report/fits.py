@@ -85,7 +85,8 @@ class _Work:
     """One workload with the groups that it still wants."""
 
     kind: str
-    members: tuple[Member, ...]  # of one group
+    members: tuple[Member, ...]  # of one group, those that take devices
+    others: tuple[Member, ...]  # of one group: a head or a leader without a device
     wanted: int  # groups that do not run whole
     running: int
     created: int  # of the wanted ones, those whose pods exist and wait
@@ -98,7 +99,7 @@ class _Work:
     def needs(self) -> dict[str, int]:
         """What one group takes: devices by name, ``cpu`` in millicores, ``memory`` in MiB."""
         found: dict[str, int] = {}
-        for member in self.members:
+        for member in (*self.members, *self.others):
             asked = member.asked
             for name, number in (
                 *asked.requests,
@@ -137,12 +138,16 @@ def _workloads(
 def _of_controller(
     subject: Subject, controller: Controller, queues: Queues, gang: Distributed | None
 ) -> _Work | None:
-    """None when all of it runs, or when it wants nothing."""
+    """None when all of it runs, or when it wants nothing.
+
+    ``fits`` is about the pods that take devices. Whether there is any place for the others is
+    said beside it: the nodes without GPUs may not have been exported.
+    """
     groups = controller.groups
     roles = [role for role in controller.roles if role.pods]
     if not groups or not roles or controller.kind == "CronJob":
         return None
-    members = tuple(_member(role, groups) for role in roles)
+    members = tuple(_member(role, groups) for role in roles if role.requests)
     pods = subject.pods_of(controller)
     each = sum(_per_group(role, groups) for role in roles if role.requests)
     running, halves = _started(pods, max(1, each), groups)
@@ -152,6 +157,7 @@ def _of_controller(
     return _Work(
         kind=controller.kind,
         members=members,
+        others=tuple(_member(role, groups) for role in roles if not role.requests),
         wanted=groups - running,
         running=running,
         created=min(groups - running, waiting // max(1, each)),
@@ -198,7 +204,8 @@ def _of_pods(gang: Distributed, queues: Queues) -> _Work:
         counts[usual] = counts.get(usual, 0) + missing
     return _Work(
         kind=gang.kind,
-        members=tuple(Member(asked, number) for asked, number in counts.items()),
+        members=tuple(Member(a, number) for a, number in counts.items() if a.requests),
+        others=tuple(Member(a, number) for a, number in counts.items() if not a.requests),
         wanted=1,
         running=0,
         created=int(missing <= 0),
@@ -210,7 +217,9 @@ def _of_pods(gang: Distributed, queues: Queues) -> _Work:
 
 
 def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
-    forms = _forms(subject, work)
+    if not work.members:
+        return {"kind": work.kind, "fits": None, "unknown": BY_CLAIM}
+    forms = _form(subject, work, work.members)
     room = cluster.groups(forms[0], key=work.level, otherwise=forms[1:])
     by_nodes = sum(domain.groups for domain in room)
     limits = [
@@ -235,6 +244,9 @@ def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
         again = cluster.groups(forms[0], key=work.level, gone=work.halves, otherwise=forms[1:])
         groups = sum(domain.groups for domain in again)
         found["groups_fit_if_restarted"] = min(work.wanted, groups)
+    if work.others:
+        alone = [cluster.fit(other.asked) for other in _form(subject, work, work.others)[0]]
+        found["other_pods_fit"] = all(fit.nodes for fit in alone)
     if by_nodes < work.wanted:
         largest = max(forms[0], key=lambda m: sum(n for _, n in m.asked.devices))
         one = cluster.fit(largest.asked)
@@ -251,15 +263,17 @@ def _domain(domain: Domain, work: _Work) -> Report:
     }
 
 
-def _forms(subject: Subject, work: _Work) -> list[tuple[Member, ...]]:
-    """The group as its pods will be: once for each flavor that Kueue may choose for it."""
+def _form(
+    subject: Subject, work: _Work, members: tuple[Member, ...]
+) -> list[tuple[Member, ...]]:
+    """The pods as they will be: once for each flavor that Kueue may choose for them."""
     flavors = flavors_of(subject.inventory, work.queue) if work.queue is not None else []
     if not flavors:
-        return [work.members]
+        return [members]
     return [
         tuple(
             Member(with_flavor(m.asked, flavor.tolerations, _labels(flavor.details)), m.pods)
-            for m in work.members
+            for m in members
         )
         for flavor in flavors
     ]
