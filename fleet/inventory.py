@@ -324,6 +324,10 @@ class Pod:
     gpu_memory_mib: int | None = None  # device memory asked for, all units together
     labels: dict[str, str] = field(default_factory=dict)  # those of gang and queue systems
     node_affinity: NodeAffinity = ()  # of a pod that waits for a node
+    state_reason: str = ""  # why it does not simply run: "queued by Kueue"
+    terminating_since: datetime | None = None  # when its deletion was asked for
+    nominated_node: str = ""  # where room is kept for a pod that waits
+    is_unanswered: bool = False  # waits, and no scheduler has said a word about it
 
     @property
     def is_demand(self) -> bool:

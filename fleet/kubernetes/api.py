@@ -121,7 +121,8 @@ class _ClusterReader:
                 key: read.objects
                 for key, read in reads.items()
                 if read.result.status is ReadStatus.READ
-            }
+            },
+            taken_at=taken_at,
         )
         pods = PodGathering(around)
         reads[PODS.key] = self._paged(PODS, pods)
@@ -139,7 +140,6 @@ class _ClusterReader:
             apis=None if self._served is None else dict(self._served.apis),
             reads=tuple(read.result for read in ordered),
             problems=tuple(problems),
-            taken_at=taken_at,
         )
 
     def _paged(self, resource: Resource, pods: PodGathering | None = None) -> _Read:

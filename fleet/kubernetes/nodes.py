@@ -12,9 +12,9 @@ from fleet.kubernetes.devices import device_groups
 from fleet.kubernetes.dra_sums import DraDevices
 from fleet.kubernetes.gathered import NodeUse
 from fleet.kubernetes.objects_core import NodeObject, NodeSpec, NodeStatus, Quantities
-from fleet.kubernetes.pods import time_of
 from fleet.kubernetes.requests import bounded_quantity
 from fleet.kubernetes.taints import not_schedulable_reason, taints_of
+from fleet.kubernetes.times import time_of
 from fleet.kubernetes.topology import Keys, levels_of
 from fleet.units import QuantityError
 

@@ -101,6 +101,7 @@ class Metadata(Part):
     ownerReferences: list[OwnerReference] | None = None
     creationTimestamp: Name | None = None
     deletionTimestamp: Name | None = None
+    deletionGracePeriodSeconds: Int64 | None = None
 
     def label(self, key: str) -> str:
         """The label's value, "" when absent (an empty label says nothing either)."""

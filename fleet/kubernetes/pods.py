@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from fleet.inventory import Gang, Owner, Pod
 from fleet.kubernetes.affinity import node_affinity_of
@@ -21,12 +21,13 @@ from fleet.kubernetes.objects_dra import (
     ResourceClaimObject,
 )
 from fleet.kubernetes.owners import Parents, is_daemon, owner_of, parents_of
+from fleet.kubernetes.pod_state import FINISHED, condition, state_of
 from fleet.kubernetes.probes import probes_of
 from fleet.kubernetes.requests import PodRequest, pod_request
 from fleet.kubernetes.taints import tolerations_of
+from fleet.kubernetes.times import time_of
 from fleet.units import plain_count
 
-_FINISHED = ("Succeeded", "Failed")
 _RESERVATIONS = ("kai-resource-reservation", "runai-reservation")
 _OPERATORS = ("kube-system", "gpu-operator", "nvidia-gpu-operator", "nvidia-device-plugin")
 # HAMi and Volcano: memory is asked per unit of the device resource beside it.
@@ -53,7 +54,7 @@ def measure(pod: PodObject, same: Interned) -> Measured:
         pod=pod,
         request=_request(pod, same),
         node=same.text(pod.spec.nodeName or ""),
-        is_finished=pod.status.phase in _FINISHED,
+        is_finished=pod.status.phase in FINISHED,
     )
 
 
@@ -105,17 +106,6 @@ def _through_claims(pod: PodObject) -> frozenset[str]:
     return frozenset(m.resourceName for m in status.requestMappings or ())
 
 
-def time_of(text: str | None) -> datetime | None:
-    """A timestamp of the API; None when absent or not one."""
-    if not text:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
 def asks(m: Measured) -> bool:
     """Whether a pod holds or asks for devices in any way, so that it is kept wherever it is."""
     if m.request.devices or m.pod.spec.resourceClaims or _fraction(m) is not None:
@@ -132,6 +122,7 @@ class Surroundings:
     parents: Parents
     minima: Minima
     claims: Claims
+    now: datetime | None  # when the reading began
 
 
 def surroundings_of(raw: RawCluster) -> Surroundings:
@@ -145,6 +136,7 @@ def surroundings_of(raw: RawCluster) -> Surroundings:
             raw.of(ClaimTemplateObject, "resourceclaimtemplates.resource.k8s.io"),
             raw.of(DeviceClassObject, "deviceclasses.resource.k8s.io"),
         ),
+        now=raw.taken_at,
     )
 
 
@@ -154,8 +146,8 @@ def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
     owner = owner_of(meta, around.parents)
     owner = same.value(["owner", owner], lambda: owner)
     claims = around.claims.of_pod(m.pod)
-    conditions = {c.type: c for c in status.conditions or ()}
-    scheduled, ready = conditions.get("PodScheduled"), conditions.get("Ready")
+    scheduled, ready = condition(m.pod, "PodScheduled"), condition(m.pod, "Ready")
+    state = state_of(m.pod, around.nodes, around.now)
     statuses = status.containerStatuses or ()
     waiting = [s.state.waiting.reason for s in statuses if s.state and s.state.waiting]
     started = [s.state.running.startedAt for s in statuses if s.state and s.state.running]
@@ -183,7 +175,7 @@ def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
             ["selector", spec.nodeSelector], lambda: dict(spec.nodeSelector or {})
         ),
         gang=_gang(m.pod, around.minima),
-        state=_state(m, around.nodes),
+        state=state.name,
         claims=claims.names,
         is_daemon=is_daemon(owner) or bool(meta.notes.mirror),
         is_infrastructure=_is_infrastructure(meta.namespace, owner),
@@ -202,6 +194,10 @@ def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
         gpu_memory_mib=_device_memory(m),
         labels=same.value(["labels", labels], lambda: labels),
         node_affinity=() if m.node else node_affinity_of(spec),
+        state_reason=same.text(state.reason),
+        terminating_since=state.terminating_since,
+        nominated_node="" if m.node else same.text(status.nominatedNodeName or ""),
+        is_unanswered=state.name == "pending" and scheduled is None,
     )
 
 
@@ -211,16 +207,6 @@ def _gang(pod: PodObject, minima: Minima) -> Gang | None:
 
 def _is_infrastructure(namespace: str, owner: Owner) -> bool:
     return namespace in _RESERVATIONS or (namespace in _OPERATORS and is_daemon(owner))
-
-
-def _state(m: Measured, nodes: Collection[str]) -> str:
-    if m.is_finished:
-        return "finished"
-    if m.pod.metadata.deletionTimestamp:
-        return "terminating"
-    if m.node:
-        return "running" if m.node in nodes else "orphaned"
-    return "gated" if m.pod.spec.schedulingGates else "pending"
 
 
 def _fraction(m: Measured) -> float | None:

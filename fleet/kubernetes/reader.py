@@ -33,7 +33,7 @@ from fleet.kubernetes.objects_dra import (
     ResourceSliceObject,
 )
 from fleet.kubernetes.placing import placed
-from fleet.kubernetes.pods import time_of
+from fleet.kubernetes.times import time_of
 from fleet.kubernetes.topology import Keys
 from fleet.kubernetes.versions import provider_of, server_version
 
