@@ -171,7 +171,17 @@ class _Reading:
                 f"pool {name[:100]} of {driver[:100]}, which no slice lists"
             )
 
+    def _find_lost(self) -> None:
+        known = frozenset(self._places.all)
+        lost = sorted({node for node, _ in self._on_node} - known) if known else []
+        if lost:
+            self._problems.append(
+                f"ResourceSlices offer devices on {len(lost):,} nodes that are not there, such as "
+                f"{lost[0][:100]}: they are not counted"
+            )
+
     def result(self, pods: PodStates | None) -> DraCluster:
+        self._find_lost()
         by_node: dict[str, list[DraDevices]] = defaultdict(list)
         seen: dict[tuple[str, str], set[str]] = defaultdict(set)  # boards by (node, vendor)
         for node, driver in sorted({*self._on_node, *self._incomplete}):

@@ -63,6 +63,9 @@ def _completed(group: DeviceGroup, dra: list[DraDevices]) -> DeviceGroup:
     found = replace(
         group,
         unhealthy=max(group.unhealthy or 0, sick) if sick else group.unhealthy,
+        whole_free=_whole_free(group, dra),
+        cuts_possible=group.cuts_possible or sum(devices.parts for devices in dra),
+        memory_mib=group.memory_mib or next((d.memory_mib for d in dra if d.memory_mib), None),
         notes=(*group.notes, *_notes(dra)),
         incomplete=incomplete,
         holders=tuple(h for devices in dra for h in devices.holders),
@@ -76,8 +79,14 @@ def _completed(group: DeviceGroup, dra: list[DraDevices]) -> DeviceGroup:
         found,
         physical=None,
         physical_source=f"{_SOURCE}: {counted}{'; '.join(incomplete)}"[:400],
-        whole_free=None if not found.units else found.whole_free,
     )
+
+
+def _whole_free(group: DeviceGroup, dra: list[DraDevices]) -> int | None:
+    """Whole boards that can be had: where nothing but DRA offers them, as its claims say."""
+    if group.whole_free is not None or group.sharing != Sharing.DRA or not group.units:
+        return group.whole_free
+    return sum(devices.whole_free for devices in dra)
 
 
 def _notes(dra: list[DraDevices]) -> Iterator[str]:

@@ -71,7 +71,7 @@ def summaries(
             incomplete=incomplete if number == 0 else (),
             notes=notes if number == 0 else (),
         )
-        seen |= boards.keys()
+        seen.update(boards)
 
 
 def _summary(

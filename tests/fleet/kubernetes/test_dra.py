@@ -62,15 +62,17 @@ def test_a_stale_generation_is_not_counted_beside_the_new_one() -> None:
     assert numbers(new, old)[0] == 1
 
 
-def test_an_incomplete_pool_is_named_and_not_counted() -> None:
+def test_an_incomplete_pool_is_named_and_unknown_on_its_node() -> None:
     inventory = cluster(node(), gpu_slice(*TWO, count=2))
-    assert inventory.nodes[0].groups == ()
+    (group,) = inventory.nodes[0].groups
+    assert (group.physical, group.units) == (None, ())
+    assert "1 of 2 slices" in group.physical_source
     assert "1 of 2 slices" in inventory.problems[0]
 
 
 def test_a_tainted_device_cannot_be_had() -> None:
     sick = gpu_device("gpu-1", "GPU-1", taints=[{"key": "xid", "effect": "NoSchedule"}])
-    assert numbers(gpu_slice(TWO[0], sick)) == (2, 2, 1, 0)
+    assert numbers(gpu_slice(TWO[0], sick)) == (2, 1, 1, 0)
 
 
 def test_device_names_repeat_across_nodes() -> None:
