@@ -148,6 +148,14 @@ class Client:
         """Create objects one after the other, in this order."""
         return [self.create(item) for item in items]
 
+    def ensure(self, item: Mapping[str, Any]) -> None:
+        """Create an object unless one of its name is there."""
+        try:
+            self.create(item)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+
     def read(self, item: Mapping[str, Any]) -> Object:
         """An object as it stands now."""
         found: Object = self.get(self.path(item))

@@ -14,8 +14,10 @@ import contextlib
 import http.client
 import json
 import shutil
+import signal
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -168,6 +170,18 @@ class ControlPlane:
             "--secure-port=0",
             *([f"--feature-gates={self._gates}"] if self._gates else []),
         )
+
+    @contextmanager
+    def scheduling_paused(self) -> Iterator[None]:
+        """Nothing is bound meanwhile: what a test creates stays as it is."""
+        if self.scheduler is None:
+            yield
+            return
+        self.scheduler.signal_group(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.scheduler.signal_group(signal.SIGCONT)
 
     def _wait_until_ready(self, server: Process) -> None:
         def is_ready() -> bool:

@@ -46,6 +46,9 @@ def empty(client: Client) -> None:
                 continue
             raise
         items = [item for item in found if not _is_built_in(item)]
+        if len(items) > 20 and path == "/api/v1/pods":
+            _delete_pods(client, items)
+            items = client.listed(path)
         for item in items:
             _delete(client, path, item)
         if items:
@@ -59,6 +62,11 @@ def _is_empty(client: Client, path: str) -> bool:
 
 def _is_built_in(item: Object) -> bool:
     return str(item["metadata"]["name"]).startswith("system-")
+
+
+def _delete_pods(client: Client, pods: list[Object]) -> None:
+    for name in {pod["metadata"]["namespace"] for pod in pods}:
+        client.call("DELETE", f"/api/v1/namespaces/{name}/pods?gracePeriodSeconds=0")
 
 
 def _delete(client: Client, path: str, item: Object) -> None:

@@ -14,6 +14,8 @@ from tests.cluster.product import reader_token
 
 MINORS = ("1.36", "1.37")
 
+_OLDER_DRA = ("resource.k8s.io/v1beta1", "resource.k8s.io/v1beta2")
+
 # What an operator must switch on for everything that we know to read. ``plain`` is what a
 # cluster serves that nobody has touched.
 _EVERYTHING: Mapping[str, Mapping[str, Any]] = {
@@ -24,11 +26,11 @@ _EVERYTHING: Mapping[str, Mapping[str, Any]] = {
             "TopologyAwareWorkloadScheduling": True,
             "DRADeviceTaintRules": True,
         },
-        "apis": ("scheduling.k8s.io/v1alpha2", "resource.k8s.io/v1beta2"),
+        "apis": ("scheduling.k8s.io/v1alpha2", *_OLDER_DRA),
     },
     "1.37": {
         "gates": {"GenericWorkload": True, "TopologyAwareWorkloadScheduling": True},
-        "apis": ("scheduling.k8s.io/v1beta1",),
+        "apis": ("scheduling.k8s.io/v1beta1", *_OLDER_DRA),
     },
 }
 

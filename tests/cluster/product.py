@@ -12,7 +12,7 @@ from fleet.kubernetes.address import AddressPolicy
 from fleet.kubernetes.kubeconfig import ClusterAccess
 from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.rbac import NAME, read_only_manifest
-from tests.cluster.client import ApiError, Client
+from tests.cluster.client import Client
 
 POLICY = AddressPolicy(networks=(), allow_loopback=True)
 
@@ -25,11 +25,7 @@ def printed_objects() -> list[dict[str, Any]]:
 def reader_token(client: Client) -> str:
     """Apply the printed manifest as it is, and ask for a token of its ServiceAccount."""
     for item in printed_objects():
-        try:
-            client.create(item)
-        except ApiError as error:
-            if error.status != 409:
-                raise
+        client.ensure(item)
     return client.token(NAME, NAME)
 
 

@@ -6,6 +6,7 @@ from fleet.kubernetes.kubeconfig import ClusterAccess
 from planner.accounts.models import Team
 from planner.inventory import clusters
 from planner.inventory.models import Cluster
+from planner.inventory.sync import request_sync_job
 from planner.jobs import runner
 from planner.jobs.models import Job
 
@@ -26,7 +27,18 @@ def added(access: ClusterAccess, name: str = "live") -> tuple[Cluster, Job]:
 def synced(access: ClusterAccess, name: str = "live") -> tuple[Cluster, Job]:
     """Add a cluster and do its first sync; both as they stand afterwards."""
     cluster, job = added(access, name)
+    return cluster, _done(cluster, job)
+
+
+def resynced(cluster: Cluster) -> Job:
+    """One more sync of a cluster, which then stands as it does afterwards."""
+    job, is_new = request_sync_job(cluster, by=None)
+    assert is_new
+    return _done(cluster, job)
+
+
+def _done(cluster: Cluster, job: Job) -> Job:
     assert runner.run(job.pk)
     job.refresh_from_db()
     cluster.refresh_from_db()
-    return cluster, job
+    return job
