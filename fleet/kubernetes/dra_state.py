@@ -73,12 +73,14 @@ class PoolState:
         return Shared(facts, self._use.shares(key)).fits({})
 
 
-def shares_left(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Shared]]:
-    """What is left of devices that claims share, where somebody holds a share."""
+def shares_left(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Shared, int | None]]:
+    """What is left of devices of which claims hold shares, and how many more claims fit; devices
+    that cannot be read are left out."""
     for entry in entries:
         shares = [h.result.consumedCapacity or {} for h in entry.holds if h.is_shared]
         if shares and len(shares) == len(entry.holds):
             try:
-                yield entry, Shared(entry.device.facts, shares)
+                shared = Shared(entry.device.facts, shares)
+                yield entry, shared, shared.more()
             except QuantityError:
-                continue  # named where its state was read
+                continue

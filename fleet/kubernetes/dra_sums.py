@@ -138,7 +138,7 @@ def _is_sick(driver: str, board: Board) -> bool:
 
 
 def _partly_used(driver: str, entries: Sequence[Entry]) -> Iterator[PartlyUsed]:
-    for number, (entry, shared) in enumerate(shares_left(entries)):
+    for number, (entry, shared, more) in enumerate(shares_left(entries)):
         if number >= _MOST_PARTLY_USED:
             return
         yield PartlyUsed(
@@ -147,7 +147,7 @@ def _partly_used(driver: str, entries: Sequence[Entry]) -> Iterator[PartlyUsed]:
             device=entry.device.name,
             left={name: int(value) for name, value in shared.left.items()},
             of={name: int(value) for name, value in shared.of.items()},
-            more=shared.more(),
+            more=more,
         )
 
 
