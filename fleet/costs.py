@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from fleet.catalogue.prices import Price, PriceBook, unit_share
+from fleet.catalogue.prices import Price, PriceBook, price_labels, unit_share
 from fleet.inventory import DeviceGroup, Inventory, UnitKind
 from fleet.placement.result import Placement
 from fleet.units import Money
@@ -69,6 +69,22 @@ class IdleLine:
     price: Price | None
     note: str = ""
     instance_type: str = ""  # "": unknown
+
+
+@dataclass(frozen=True, slots=True)
+class IdleBoards:
+    """Boards of one model on one kind of machine of a cluster, before any price is known.
+
+    ``price_labels`` are the labels that a price depends on. ``idle`` None: cannot be told.
+    """
+
+    cluster: str
+    gpu_model: str | None
+    instance_type: str
+    region: str
+    price_labels: tuple[tuple[str, str], ...]
+    physical: int
+    idle: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,26 +173,48 @@ def idle_cost(
     ``placement`` what it places counts as asked for. A group whose use cannot be told in boards
     is a line without an amount.
     """
+    return idle_priced(idle_boards(inventories, placement), prices)
+
+
+def idle_boards(
+    inventories: Mapping[str, Inventory], placement: Placement | None = None
+) -> tuple[IdleBoards, ...]:
+    """The boards that nobody asks for, by what a price depends on. See ``idle_cost``."""
     planned: dict[tuple[str, str, str], Decimal] = {}
     for a in placement.assignments if placement is not None else ():
         place = (a.cluster, a.node, a.gpu_model)
         share = unit_share(a.gpu_model, a.mig_profile) * a.gpus
         planned[place] = planned.get(place, Decimal(0)) + share
-    found: dict[_IdleKey, _Idle] = {}
+    found: dict[_Kind, _Idle] = {}
     for cluster in sorted(inventories):
         for node in inventories[cluster].nodes:
+            labels = tuple(sorted(price_labels(node.labels).items()))
             for group in node.groups:
-                price = prices.price_for(
-                    node.instance_type, group.model, node.region, cluster, node.labels
-                )
                 used = boards_used(group)
                 extra = planned.pop((cluster, node.name, group.model or ""), Decimal(0))
                 is_known = used is not None and group.physical is not None
-                key = (cluster, group.model, node.instance_type, price, is_known)
+                key = (cluster, group.model, node.instance_type, node.region, labels, is_known)
                 line = found.setdefault(key, _Idle())
                 line.physical += group.physical or 0
                 if used is not None and group.physical is not None:
                     line.idle += max(Decimal(0), group.physical - used - extra)
+    return tuple(
+        IdleBoards(*kind, physical=line.physical, idle=line.idle if is_known else None)
+        for (*kind, is_known), line in found.items()
+    )
+
+
+def idle_priced(boards: Iterable[IdleBoards], prices: PriceBook) -> IdleReport:
+    """What those boards cost; boards of one kind of machine and one price are one line."""
+    found: dict[_IdleKey, _Idle] = {}
+    for part in boards:
+        price = prices.price_for(
+            part.instance_type, part.gpu_model, part.region, part.cluster, dict(part.price_labels)
+        )
+        key = (part.cluster, part.gpu_model, part.instance_type, price, part.idle is not None)
+        line = found.setdefault(key, _Idle())
+        line.physical += part.physical
+        line.idle += part.idle or 0
     lines = tuple(
         _idle_line(*key, line)
         for key, line in sorted(
@@ -187,6 +225,8 @@ def idle_cost(
     return IdleReport(lines, sums(amounts), sum(line.per_hour is None for line in lines))
 
 
+_Kind = tuple[str, str | None, str, str, tuple[tuple[str, str], ...], bool]
+"""The fields of ``IdleBoards`` that tell kinds apart, and whether the idle boards can be told."""
 _IdleKey = tuple[str, str | None, str, Price | None, bool]
 """Cluster, GPU model, instance type, price, and whether the idle boards can be told."""
 

@@ -7,7 +7,7 @@ Virtual and simulated nodes are in no sum.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fleet.boards.asked import asked
@@ -71,26 +71,75 @@ class _Sum:
 
 def summarise(inventories: Mapping[str, Inventory]) -> FleetSummary:
     """Sum up clusters by name. Rows are ordered by number of boards, then name."""
-    models: dict[tuple[str, str], _Sum] = defaultdict(_Sum)
-    clusters: dict[str, _Sum] = {name: _Sum() for name in inventories}
-    total = _Sum()
-    for cluster, inventory in inventories.items():
-        wanted = asked(inventory)
-        for node in inventory.nodes:
-            if node.is_virtual or node.is_simulated:
-                continue
-            for part in boards(node, wanted):
-                group = part.group
-                label = "" if group.model else group.model_label
-                model = models[group.model or "unknown", label]
-                model.vendor = model.vendor or group.vendor
-                for target in (model, clusters[cluster], total):
-                    _count(target, cluster, node, part)
-    rows = (_row(name, found, label) for (name, label), found in models.items())
+    return merged(_of_cluster(name, inventory) for name, inventory in inventories.items())
+
+
+def merged(summaries: Iterable[FleetSummary]) -> FleetSummary:
+    """The summary of fleets that share no cluster: no inventory is needed for it.
+
+    Counts add up. A gang lies within one cluster, so of its sizes the largest stays.
+    """
+    models: dict[tuple[str, str], SummaryRow] = {}
+    clusters: list[SummaryRow] = []
+    totals = _row("", _Sum())
+    for summary in summaries:
+        clusters.extend(summary.clusters)
+        totals = _added(totals, summary.totals)
+        for row in summary.models:
+            key = (row.name, row.label)
+            models[key] = _added(models[key], row) if key in models else row
     return FleetSummary(
-        models=tuple(sorted(rows, key=lambda r: (-r.physical, r.name, r.label))),
-        clusters=tuple(_row(name, found) for name, found in clusters.items()),
+        models=tuple(sorted(models.values(), key=lambda r: (-r.physical, r.name, r.label))),
+        clusters=tuple(clusters),
+        totals=totals,
+    )
+
+
+def _of_cluster(cluster: str, inventory: Inventory) -> FleetSummary:
+    models: dict[tuple[str, str], _Sum] = defaultdict(_Sum)
+    total = _Sum()
+    wanted = asked(inventory)
+    for node in inventory.nodes:
+        if node.is_virtual or node.is_simulated:
+            continue
+        for part in boards(node, wanted):
+            group = part.group
+            label = "" if group.model else group.model_label
+            model = models[group.model or "unknown", label]
+            model.vendor = model.vendor or group.vendor
+            for target in (model, total):
+                _count(target, cluster, node, part)
+    return FleetSummary(
+        models=tuple(_row(name, found, label) for (name, label), found in models.items()),
+        clusters=(_row(cluster, total),),
         totals=_row("", total),
+    )
+
+
+def _added(one: SummaryRow, other: SummaryRow) -> SummaryRow:
+    fits = (one.largest, other.largest)
+    racks = [fit.rack for fit in fits if fit.rack is not None]
+    return SummaryRow(
+        name=one.name,
+        vendor=one.vendor or other.vendor,
+        physical=one.physical + other.physical,
+        schedulable=one.schedulable + other.schedulable,
+        requested=one.requested + other.requested,
+        free=one.free + other.free,
+        stranded=one.stranded + other.stranded,
+        not_schedulable=one.not_schedulable + other.not_schedulable,
+        unknown=one.unknown + other.unknown,
+        gpu_nodes=one.gpu_nodes + other.gpu_nodes,
+        uncounted_nodes=one.uncounted_nodes + other.uncounted_nodes,
+        stranded_causes=dict(Counter(one.stranded_causes) + Counter(other.stranded_causes)),
+        largest=GangFit(
+            node=max(fit.node for fit in fits),
+            rack=max(racks) if racks else None,
+            cluster=max(fit.cluster for fit in fits),
+        ),
+        is_estimated=one.is_estimated or other.is_estimated,
+        label=one.label,
+        fragments=one.fragments + other.fragments,
     )
 
 

@@ -251,9 +251,14 @@ _SPOT_LABELS = {
 }
 
 
+def price_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """Those of a node's labels that a price depends on."""
+    return {key: value for key, value in labels.items() if _SPOT_LABELS.get(key) == value}
+
+
 def is_spot(labels: Mapping[str, str]) -> bool:
     """Whether the node's labels say that it is spot or preemptible capacity."""
-    return any(labels.get(key) == value for key, value in _SPOT_LABELS.items())
+    return bool(price_labels(labels))
 
 
 def instance_price(

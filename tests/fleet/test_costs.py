@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.catalogue.prices import MatchBy, PriceBook, PriceEntry, PriceKind
-from fleet.costs import boards_used, cost_report, idle_cost
+from fleet.costs import boards_used, cost_report, idle_boards, idle_cost, idle_priced
 from fleet.inventory import DeviceGroup, Inventory, Sharing, UnitKind
 from fleet.placement.capacity import capacity
 from fleet.placement.problem import Problem
@@ -141,6 +141,27 @@ def test_idle_boards_are_told_apart_by_the_kind_of_machine() -> None:
         ("big.8", 16),
         ("small.8", 8),
     ]
+
+
+def test_idle_boards_of_each_cluster_can_be_kept_and_priced_later() -> None:
+    spot = {"karpenter.sh/capacity-type": "spot", "team": "a"}
+    fleet = mixed_fleet() | {
+        "c": inventory(
+            gpu_node("on-demand", group(H100), instance_type="p5.48xlarge"),
+            gpu_node("spot", group(H100), instance_type="p5.48xlarge", labels=spot),
+        )
+    }
+    kept = [line for name in fleet for line in idle_boards({name: fleet[name]})]
+    prices = PriceBook(entries=(own(A100, "2"),))
+    report = idle_priced(kept, prices)
+    assert report == idle_cost(fleet, prices)
+    bases = [line.price.basis for line in report.lines if line.cluster == "c" and line.price]
+    assert len(bases) == 2
+    assert sum("spot node" in basis for basis in bases) == 1
+    assert ("karpenter.sh/capacity-type", "spot") in {
+        label for line in kept for label in line.price_labels
+    }
+    assert not any(key == "team" for line in kept for key, _value in line.price_labels)
 
 
 def test_idle_without_a_price_or_a_count_is_unknown_not_zero() -> None:

@@ -12,7 +12,7 @@ from fleet.demo import demo_clusters
 from fleet.inventory import Inventory
 from fleet.kubernetes.dump import Source, load
 from fleet.kubernetes.reader import read
-from fleet.summary import summarise
+from fleet.summary import merged, summarise
 from tests.fleet.kubernetes.written import Json, cluster, node, only_node, pod
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
@@ -151,3 +151,18 @@ def test_models_that_the_catalogue_lacks_have_a_row_by_label() -> None:
         ("unknown", "NVIDIA-GB999"),
         ("unknown", "NVIDIA-ZZ1"),
     ]
+
+
+def test_a_fleet_is_the_sum_of_its_clusters_without_their_inventories() -> None:
+    demo = {name: read(load(sources)) for name, sources in demo_clusters().items()}
+    fleet = demo | {path.stem: case(path.stem[:2]) for path in FILES}
+    apart = [summarise({name: inventory}) for name, inventory in fleet.items()]
+    together = summarise(fleet)
+    assert merged(apart) == together
+    assert together.totals.gpu_nodes == sum(row.gpu_nodes for row in together.clusters)
+    assert sum(row.physical for row in together.models) == together.totals.physical
+    for row in together.models:
+        same = (row.name, row.label)
+        found = [one for part in apart for one in part.models if (one.name, one.label) == same]
+        assert row.free == sum(one.free for one in found)
+        assert row.largest.cluster == max(one.largest.cluster for one in found)
