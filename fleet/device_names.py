@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from fleet.catalogue.card_names import vgpu_profile
+from fleet.catalogue.card_names import candidates, vgpu_profile
 from fleet.catalogue.mig_profiles import canonical_profile
 from fleet.inventory import UnitKind
 
@@ -48,6 +48,8 @@ _EXACT: dict[str, DeviceName | None] = {
     "aliyun.com/gpu-mem": DeviceName("nvidia", UnitKind.MEMORY),
     "aliyun.com/gpu-core.percentage": DeviceName("nvidia", UnitKind.CORE),
     "aliyun.com/gpu-count": None,  # how many boards there are: evidence, not a unit
+    "nvidia.com/priority": None,  # what HAMi's scheduler understands, no device
+    "k8s.amazonaws.com/vgpu": DeviceName("nvidia", UnitKind.SHARE),
     "google.com/tpu": DeviceName("google", UnitKind.WHOLE, is_gpu=False),
     "aws.amazon.com/neuron": DeviceName("aws", UnitKind.WHOLE, is_gpu=False),
     "aws.amazon.com/neurondevice": DeviceName("aws", UnitKind.WHOLE, is_gpu=False),
@@ -66,11 +68,27 @@ _OTHER_VENDORS = {
     "mthreads.com": "mthreads",
     "iluvatar.com": "iluvatar",
     "iluvatar.ai": "iluvatar",
+    "habana.ai": "habana",
 }
-_NOT_DEVICES = re.compile(r"monitoring|memory|core|mem|priority|count")
+# What the last part of such a name says, first match first. None: no device at all.
+_OTHER_KINDS: tuple[tuple[re.Pattern[str], UnitKind | None], ...] = (
+    (re.compile(r"monitoring|priority|count"), None),
+    (re.compile(r"mem"), UnitKind.MEMORY),
+    (re.compile(r"core|percent|smlu"), UnitKind.CORE),
+    # Huawei's vNPU templates, Biren's halves and quarters, Cambricon's MIM instances.
+    (re.compile(r"ascend[0-9a-z]+-[0-9]+c.*|[0-9]+-[0-9]+-gpu|.*\.mim-.*"), UnitKind.PARTITION),
+    (re.compile(r"[vs](?:gpu|mlu|gcu|xpu|dcu|npu)|dcunum|drs-gcu|.*[-.](?:vgpu|share)"),
+     UnitKind.SHARE),
+    (re.compile(r"(?:gpu|mlu|gcu|xpu|dcu|npu|ascend|gaudi)[0-9a-z-]*"), UnitKind.WHOLE),
+)  # fmt: skip
 _AMD_PARTITION = re.compile(r"amd\.com/([sdtqc]px_nps[0-9])")
 # KubeVirt's plugin names a passed-through board by chip and marketing name.
-_PASSTHROUGH = re.compile(r"nvidia\.com/(?!GRID_|NVIDIA_)[A-Z]{2}[0-9]{3}[A-Z]*_[A-Z0-9_-]+")
+_PASSTHROUGH = re.compile(r"nvidia\.com/(?!GRID_|NVIDIA_)[A-Z]{2}[0-9]{3}[A-Z]*_[A-Za-z0-9_.-]+")
+# NVIDIA's network operators hand out ports under the same domain, under names of one's own.
+_NETWORK = re.compile(
+    r"hostdev|rdma|roce|sriov|mlnx|dpu|(?:^|[^a-z])(?:nics?|vfs?|ib|eth|bf[0-9]|cx[0-9])"
+)
+_BRANDS = re.compile(r"(?:^|[^a-z])gpus?(?![a-z])|tesla|geforce|quadro|(?:^|[^a-z])rtx")
 _MACHINE_VGPU = ("nvidia.com/GRID_", "nvidia.com/NVIDIA_")
 _UNKNOWN_ACCELERATOR = re.compile(r".+/(?:v?gpu|mlu|npu|xpu)[^/]*", re.IGNORECASE)
 _DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
@@ -98,8 +116,7 @@ def device_name(resource: str) -> DeviceName | None:
     domain, _, name = resource.partition("/")
     vendor = _OTHER_VENDORS.get(domain)
     if vendor is not None:
-        kind = UnitKind.MEMORY if _NOT_DEVICES.search(name.lower()) else UnitKind.WHOLE
-        return DeviceName(vendor, kind, is_gpu=False)
+        return _other(vendor, name.lower())
     if _UNKNOWN_ACCELERATOR.fullmatch(resource):
         return DeviceName("unknown", UnitKind.UNCLASSIFIED)
     return None
@@ -109,16 +126,40 @@ def _nvidia(resource: str, base: str) -> DeviceName | None:
     if base.startswith("nvidia.com/mig-"):
         kind = UnitKind.MIG if resource == base else UnitKind.SHARE
         return DeviceName("nvidia", kind, profile=canonical_profile(base))
-    if resource == "nvidia.com/gpu.shared":
-        return DeviceName("nvidia", UnitKind.SHARE)
     vgpu = vgpu_profile(base.removeprefix("nvidia.com/"))
     if vgpu is not None:
         return DeviceName("nvidia", UnitKind.VGPU, profile=vgpu[1])
     if _PASSTHROUGH.fullmatch(base):
         return DeviceName("nvidia", UnitKind.WHOLE)
-    if resource != base and base.startswith("nvidia.com/gpu"):
-        return DeviceName("nvidia", UnitKind.SHARE)
-    return None  # nvidia.com/hostdev and the like are network devices
+    return _renamed(base.removeprefix("nvidia.com/").lower(), is_shared=resource != base)
+
+
+def _renamed(name: str, *, is_shared: bool) -> DeviceName | None:
+    """A name that the plugin's configuration gives ("nvidia.com/a100"): any name at all.
+
+    Those that name a card or a brand are GPUs. The rest may be: the node's labels tell.
+    """
+    if _NETWORK.search(name):
+        return None
+    if "vgpu" in name:
+        return DeviceName("nvidia", UnitKind.UNCLASSIFIED)
+    if "mem" in name:
+        return DeviceName("nvidia", UnitKind.MEMORY)
+    if "core" in name or "percent" in name:
+        return DeviceName("nvidia", UnitKind.CORE)
+    if _BRANDS.search(name) or any(card.vendor == "NVIDIA" for card in candidates(name)):
+        return DeviceName("nvidia", UnitKind.SHARE if is_shared else UnitKind.WHOLE)
+    return DeviceName("nvidia", UnitKind.UNCLASSIFIED)
+
+
+def _other(vendor: str, name: str) -> DeviceName | None:
+    for pattern, kind in _OTHER_KINDS:
+        found = pattern.fullmatch(name) or (
+            pattern.search(name) if kind in (None, UnitKind.MEMORY, UnitKind.CORE) else None
+        )
+        if found:
+            return DeviceName(vendor, kind, is_gpu=False) if kind is not None else None
+    return DeviceName(vendor, UnitKind.UNCLASSIFIED, is_gpu=False)
 
 
 def is_passthrough(resource: str) -> bool:

@@ -7,6 +7,7 @@ the accelerator catalogue, so that a new board needs no code.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -100,6 +101,17 @@ def profile(model: str, name: str) -> MigProfile | None:
             if canonical_profile(candidate.name) == wanted:
                 return candidate
     return None
+
+
+def agreed_profile(models: Collection[str], name: str) -> MigProfile | None:
+    """The profile of that name where all boards that have it are cut alike; None where it means
+    different cuts, or nothing. Without ``models`` any board may be meant."""
+    wanted = canonical_profile(name)
+    known = [found for model in models if (found := profile(model, name)) is not None]
+    if not models:
+        known = [row for _, _, row in _table() if canonical_profile(row.name) == wanted]
+    cuts = {(p.max_instances, p.memory_slices, p.memory_slices_total) for p in known}
+    return known[0] if len(cuts) == 1 else None
 
 
 def profile_usable_mib(board: Accelerator, cut: MigProfile) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from fleet.catalogue.accelerators import Accelerator
 from fleet.catalogue.card_names import common_name, narrowed
 from fleet.catalogue.instance_types import InstanceType
 from fleet.device_names import DEVICE_KINDS, DeviceName, device_name
 from fleet.inventory import Units
+from fleet.kubernetes.device_health import SickDevice, health_notes, sick_boards
 from fleet.kubernetes.dra_sums import DraDevices
 from fleet.kubernetes.objects_core import Annotations
 from fleet.units import plain_count
@@ -18,7 +20,8 @@ from fleet.units import plain_count
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
     """``requested``: by resource, of the pods bound here. ``used``: device ids that sharing
-    systems say are taken (HAMi board uuids, Aliyun board numbers)."""
+    systems say are taken (HAMi board uuids, Aliyun board numbers). ``sick``: devices that pods
+    hold and the kubelet does not call healthy. ``now``: when the node was read."""
 
     labels: dict[str, str]  # empty values left out: they say nothing
     notes: Annotations
@@ -29,6 +32,8 @@ class NodeFacts:
     dra: tuple[DraDevices, ...] = ()
     used: frozenset[str] = frozenset()
     unreadable: tuple[str, ...] = ()  # resources whose amounts are no counts
+    sick: frozenset[SickDevice] = frozenset()
+    now: datetime | None = None
 
     def number(self, label: str) -> int | None:
         """A label's value as a count; None when absent or not a plain number."""
@@ -60,6 +65,13 @@ class NodeFacts:
             and kind.vendor == vendor
             and kind.kind in DEVICE_KINDS
         )
+
+    def sick_boards(self, vendor: str) -> int:
+        """Boards of a vendor that pods hold and the kubelet calls Unhealthy."""
+        return sick_boards(self.sick, vendor)
+
+    def health_notes(self, vendor: str) -> tuple[str, ...]:
+        return health_notes(self.sick, vendor)
 
     def first_text(self, *labels: str) -> str:
         """The value of the first of these labels that the node carries; "" for none."""
