@@ -30,6 +30,7 @@ MOST_NODES = 50
 
 BY_CLAIM = "asks through ResourceClaims"
 BY_ANNOTATION = "asks for a part of a board by annotation"
+NO_NODES = "no node was read"
 REFUSED = "the API server refuses its pods"
 
 
@@ -219,13 +220,14 @@ def _of_pods(gang: Distributed, queues: Queues) -> _Work:
 def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
     if not work.members:
         return {"kind": work.kind, "fits": None, "unknown": BY_CLAIM}
+    queue = _queue_limit(work)
     forms = _form(subject, work, work.members)
     room = cluster.groups(forms[0], key=work.level, otherwise=forms[1:])
     by_nodes = sum(domain.groups for domain in room)
     limits = [
         limit
-        for limit in (_queue_limit(work), *_quota_limits(subject, work))
-        if limit["groups"] < work.wanted
+        for limit in (queue, *_quota_limits(subject, work))
+        if limit is not None and limit["groups"] < work.wanted
     ]
     fit = min(work.wanted, by_nodes, *(limit["groups"] for limit in limits))
     found: Report = {
@@ -238,8 +240,14 @@ def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
         "domains": [_domain(domain, work) for domain in room[:MOST_NODES]],
         "domain_count": len(room),
         "limits": limits,
+        "needs_per_group": work.needs,
         "why_not": [],
     }
+    if not subject.inventory.nodes:
+        found |= {"fits": None, "unknown": NO_NODES}
+    if work.queue is not None:
+        let_in = queue is None or queue["groups"] >= work.wanted
+        found["queue"] = {"kind": work.queue.kind, "name": work.queue.name, "fits": let_in}
     if work.halves and fit < work.wanted:
         again = cluster.groups(forms[0], key=work.level, gone=work.halves, otherwise=forms[1:])
         groups = sum(domain.groups for domain in again)
@@ -263,9 +271,7 @@ def _domain(domain: Domain, work: _Work) -> Report:
     }
 
 
-def _form(
-    subject: Subject, work: _Work, members: tuple[Member, ...]
-) -> list[tuple[Member, ...]]:
+def _form(subject: Subject, work: _Work, members: tuple[Member, ...]) -> list[tuple[Member, ...]]:
     """The pods as they will be: once for each flavor that Kueue may choose for them."""
     flavors = flavors_of(subject.inventory, work.queue) if work.queue is not None else []
     if not flavors:
@@ -284,15 +290,15 @@ def _labels(details: dict[str, str]) -> dict[str, str]:
     return {k.removeprefix(prefix): v for k, v in details.items() if k.startswith(prefix)}
 
 
-def _queue_limit(work: _Work) -> Report:
-    """How many groups the queue lets in. A queue of a cohort may borrow more: no limit is said."""
+def _queue_limit(work: _Work) -> Report | None:
+    """How many groups the queue lets in; None without a limit. A queue of a cohort may borrow."""
     queue = work.queue
     if queue is None or queue.cohort:
-        return {"groups": work.wanted}
+        return None
     left = queue.left_for(work.user)
     tight = _tightest(left, work.needs)
     if tight is None:
-        return {"groups": work.wanted}
+        return None
     resource, groups = tight
     return {
         "kind": queue.kind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fleet.inventory import Inventory, Quota
@@ -46,7 +47,7 @@ def _quota(inventory: Inventory, quota: Quota) -> Report:
     return found
 
 
-def _verdict(keys: dict[str, Key], enforced: list[str]) -> bool | str:
+def _verdict(keys: Mapping[str, Key], enforced: list[str]) -> bool | str:
     if enforced:
         return True
     kinds = set(keys.values())
@@ -58,8 +59,7 @@ def _key(inventory: Inventory, quota: Quota, key: str, kind: Key) -> Report:
     hard, used = _number(quota.hard[key]), _number(quota.used.get(key))
     found: Report = {"enforced": _ENFORCED[kind], "hard": hard, "used": used}
     if kind is Key.ENFORCED:
-        known = hard is not None and used is not None
-        found["free"] = max(0, hard - used) if known else None
+        found["free"] = None if hard is None or used is None else max(0, hard - used)
         return found
     found["why"] = _why(kind)
     resource = resource_of(key)

@@ -70,6 +70,7 @@ NOT_FOR_PEOPLE = frozenset(
         # A report for programs: names of states and reasons.
         ("fleet/inventory_report/fits.py", "BY_CLAIM"),
         ("fleet/inventory_report/fits.py", "BY_ANNOTATION"),
+        ("fleet/inventory_report/fits.py", "NO_NODES"),
         ("fleet/inventory_report/fits.py", "REFUSED"),
         ("fleet/inventory_report/pods.py", "state"),
         ("fleet/inventory_report/quotas.py", "_ENFORCED"),

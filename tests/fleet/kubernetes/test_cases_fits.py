@@ -71,7 +71,8 @@ def five_units() -> str:
     found = report_of("23")["fits"]["workloads"]["team-a/job-b"]
     (limit,) = found["limits"]
     (full,) = found["why_not"]
-    return f"{'yes' if found['fits'] else 'no'}: {full['most']} units free and quota {limit['left']} left"
+    answer = "yes" if found["fits"] else "no"
+    return f"{answer}: {full['most']} units free and quota {limit['left']} left"
 
 
 def free_v100() -> str:
@@ -84,9 +85,9 @@ def free_v100() -> str:
 def two_t4() -> str:
     fit = Cluster(inventory_of("76")).fit(ask({GPU: 2}, model="T4"))
     small = [c for c in fit.refused if c.reason is No.TOO_SMALL]
-    return (
-        "no node has 2" if not fit.nodes and [(c.most, c.nodes) for c in small] == [(1, 4)] else ""
-    )
+    assert fit.nodes == ()
+    assert [(c.most, c.nodes) for c in small] == [(1, 4)]
+    return "no node has 2"
 
 
 QUESTIONS: dict[tuple[str, str], Callable[[], object]] = {
