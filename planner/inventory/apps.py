@@ -6,10 +6,11 @@ class InventoryConfig(AppConfig):
     label = "inventory"
 
     def ready(self) -> None:
-        from planner.inventory import history, menu, sync
+        from planner.inventory import history, levels, menu, sync
         from planner.jobs import registry
 
         registry.register(sync.KIND, sync.sync_cluster, on_failed=sync.sync_failed)
+        registry.register(levels.KIND, levels.lay_levels)
         registry.register_due("syncs", sync.ask_for_due_syncs)
         registry.register(history.KIND, history.prune_cluster)
         registry.register_due("aged snapshots", history.ask_for_due_prunes)

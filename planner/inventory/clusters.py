@@ -20,9 +20,10 @@ from fleet.inventory import Inventory
 from fleet.kubernetes import address, dump, reader
 from fleet.kubernetes.dump import DumpError, Limits, Source
 from fleet.kubernetes.kubeconfig import ClusterAccess
+from fleet.kubernetes.topology import Keys
 from planner.accounts import audit
 from planner.accounts.models import Team, User
-from planner.inventory import history, snapshots
+from planner.inventory import history, levels, snapshots
 from planner.inventory.models import Cluster, Snapshot
 from planner.inventory.reaching import address_policy, keep_access
 from planner.inventory.sync import request_sync_job
@@ -47,8 +48,8 @@ class EditConflict(Exception):
         self.current = current
 
 
-def read_files(sources: Sequence[Source]) -> Inventory:
-    """The inventory that files from kubectl hold.
+def read_files(sources: Sequence[Source], chosen: Keys = ()) -> Inventory:
+    """The inventory that files from kubectl hold, with the levels of topology that were chosen.
 
     Raises ``ClusterRefused`` naming the file and the document.
     """
@@ -57,7 +58,7 @@ def read_files(sources: Sequence[Source]) -> Inventory:
         raw = dump.load(sources, Limits(raw_bytes=limit, unpacked_bytes=limit * 4))
     except DumpError as error:
         raise ClusterRefused("files", f"{error.place}: {error.message}") from None
-    return reader.read(raw)
+    return reader.read(raw, levels=chosen)
 
 
 def create_from_files(
@@ -104,7 +105,8 @@ def import_files(
         raise ClusterRefused(
             "files", _("This cluster is read live. Add the files as a cluster of their own.")
         )
-    inventory = read_files(sources)
+    chosen = levels.chosen(cluster)
+    inventory = read_files(sources, chosen)
     with transaction.atomic():
         snapshot = _store(cluster, inventory, sources)
         audit.record(
@@ -116,6 +118,7 @@ def import_files(
             snapshot=snapshot.number,
             files=snapshot.files,
         )
+    levels.ask_again_if_changed(cluster, chosen)
     history.prune(clusters=Cluster.objects.filter(pk=cluster.pk))
     return snapshot
 

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 
 from fleet.csv_text import Cell, write_csv
 from fleet.readiness.finding import question_title
+from fleet.slots import SIZES, ModelSlots
 from planner.inventory import findings as derived
 from planner.inventory.models import Cluster, NodeRow, PodRow
 from planner.inventory.queries import ClusterLine
@@ -42,6 +43,7 @@ NODE_COLUMNS = (
     "free",
     "stranded",
     "stranded_cause",
+    "fragment",
     "unhealthy",
 )
 
@@ -67,6 +69,7 @@ def node_rows(nodes: Iterable[NodeRow]) -> Table:
             node.free,
             node.stranded,
             node.stranded_cause,
+            node.fragment,
             node.unhealthy,
         )
         for node in nodes
@@ -146,6 +149,42 @@ def domain_rows(levels: Iterable[DomainLevel]) -> Table:
         )
         for level in levels
         for domain in level.domains
+    ]
+
+
+def slot_rows(models: Iterable[ModelSlots], levels: Sequence[str]) -> Table:
+    """One row a model and place: the cluster first, then its domains. An empty cell is unknown."""
+    models = list(models)
+    sizes = models[0].sizes if models else SIZES
+    header = (
+        "model",
+        "model_label",
+        "level",
+        "within",
+        "domain",
+        "gpu_nodes",
+        "uncounted",
+        "free",
+        "largest_gang",
+        "behind_taints",
+        *(f"gangs_of_{size}" for size in sizes),
+    )
+    return header, [
+        (
+            model.model,
+            model.label,
+            levels[len(place.path) - 1] if place.path else "cluster",
+            " / ".join(value or "?" for value in place.path[:-1]),
+            (place.path[-1] or "?") if place.path else None,
+            place.nodes,
+            place.uncounted,
+            place.free,
+            place.largest,
+            place.tainted,
+            *place.gangs,
+        )
+        for model in models
+        for place in model.places
     ]
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from fleet.model_names import model_words
 from planner.inventory.models import Cluster, NodeRow
 from planner.inventory.queries import NO_MODEL, NO_POOL
+from planner.inventory.stranded import CAUSE_WORDS
 
 STATES = (
     ("free", _("Has free GPUs")),
@@ -23,12 +24,13 @@ STATES = (
     ("stranded", _("Has stranded GPUs")),
     ("withheld", _("Has GPUs that are not schedulable")),
     ("not-schedulable", _("Takes no pods")),
+    ("fragment", _("Has free GPUs in too small a piece")),
     ("unhealthy", _("Has unhealthy GPUs")),
     ("unknown", _("Use unknown")),
     ("problems", _("Has odd values")),
 )
 MOST_LEVELS = 8
-_DOMAIN = re.compile(r"(?P<level>[a-z0-9-]{1,60}):(?P<value>[^\0]{1,253})")
+_DOMAIN = re.compile(r"(?P<level>[a-z0-9-]{1,60}):(?P<value>[^\0]{0,253})")
 
 
 def _cluster_words(name: str, source: str) -> str:
@@ -64,6 +66,12 @@ class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no ty
     )
     state = django_filters.ChoiceFilter(
         method="filter_state", label=_("State"), choices=STATES, empty_label=_("any")
+    )
+    cause = django_filters.ChoiceFilter(
+        method="filter_cause",
+        label=_("Stranded by"),
+        choices=tuple(CAUSE_WORDS.items()),
+        empty_label=_("any"),
     )
     free = django_filters.NumberFilter(
         field_name="free", lookup_expr="gte", label=_("Free GPUs, at least"), min_value=0,
@@ -139,6 +147,7 @@ class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no ty
             "free": Q(free__gt=0),
             "full": Q(free=0, schedulable=True),
             "stranded": Q(stranded__gt=0),
+            "fragment": Q(fragment__gt=0),
             "not-schedulable": Q(schedulable=False),
             "requested": Q(requested__gt=0),
             "withheld": Q(allocatable__lt=F("physical")),
@@ -148,12 +157,18 @@ class NodeFilter(django_filters.FilterSet):  # type: ignore[misc]  # ships no ty
         }
         return queryset.filter(conditions[value])
 
+    def filter_cause(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
+        return queryset.filter(stranded__gt=0, stranded_cause=value)
+
     def filter_domain(self, queryset: QuerySet[NodeRow], name: str, value: str) -> Any:
-        """ "block:a/rack:1": every level of the path must match."""
+        """ "block:a/rack:1": every level of the path must match; "block:" is a node without one."""
         for number, part in enumerate(value.split("/")):
             domain = _DOMAIN.fullmatch(part)
             if domain is None or number >= MOST_LEVELS:
                 return queryset.none()
+            if not domain["value"]:
+                queryset = queryset.exclude(topology__has_key=domain["level"])
+                continue
             alias = f"_level_{number}"
             level = KeyTransform(domain["level"], F("topology"))
             queryset = queryset.alias(**{alias: level}).filter(**{alias: domain["value"]})

@@ -12,10 +12,11 @@ from fleet import inventory as fi
 from fleet.model_names import model_words
 from fleet.tolerations import taint_text
 from fleet.units import gib_text
+from planner.inventory import stranded
 from planner.inventory.models import Cluster, NodeRow, PodRow
 from planner.inventory.queries import node_list_url
 from planner.inventory.rows import node_value, pod_value
-from planner.inventory.topology import level_word
+from planner.inventory.topology import domain_text, level_word
 
 MOST_PODS = 500
 
@@ -75,6 +76,8 @@ def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
         "levels": _levels(cluster, node),
         "has_zone_level": any(level.name == "zone" for level in node.topology),
         "pods": [_pod(pod) for pod in pods[:MOST_PODS]],
+        "why_stranded": stranded.why(row),
+        "why_fragment": stranded.why_fragment(row),
         "pool_url": node_list_url(cluster=cluster.name, pool=row.pool),
     }
 
@@ -83,12 +86,12 @@ def _levels(cluster: Cluster, node: fi.Node) -> list[tuple[str, fi.TopologyLevel
     """Each level with its word and the address of the nodes that share it; no address where the
     node lacks the label."""
     levels = []
-    path: list[str] = []
-    for level in node.topology:
+    names = [level.name for level in node.topology]
+    path = [level.value for level in node.topology]
+    for depth, level in enumerate(node.topology, start=1):
         url = ""
         if level.value is not None:
-            path.append(f"{level.name}:{level.value}")
-            url = node_list_url(cluster=cluster.name, domain="/".join(path))
+            url = node_list_url(cluster=cluster.name, domain=domain_text(names, path[:depth]))
         levels.append((level_word(level.name), level, url))
     return levels
 

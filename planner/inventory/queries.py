@@ -24,7 +24,7 @@ STALE_AFTER_S = 3600
 STALE_INTERVALS = 3
 
 
-LARGE_COLUMNS = ("value", "problems", "reads", "findings")
+LARGE_COLUMNS = ("value", "problems", "reads", "findings", "topology")
 """Columns of a snapshot that most pages do not show."""
 
 
@@ -213,6 +213,7 @@ NODE_COLUMNS = (
     "free",
     "stranded",
     "stranded_cause",
+    "fragment",
     "unhealthy",
     "squares",
     "problem_count",

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from fleet import inventory as fi
-from fleet.boards.asked import Asked
+from fleet.boards.asked import NOTHING_ASKED, Asked
 from fleet.boards.states import NodeFigures, node_figures, node_squares
 from planner.inventory.models import NodeRow, PodRow, Snapshot
 
@@ -49,15 +49,20 @@ def count(number: int | None) -> int | None:
     return None if number is None else min(max(number, 0), LARGEST_COUNT)
 
 
-def node_rows(snapshot: Snapshot, nodes: tuple[fi.Node, ...]) -> Iterator[NodeRow]:
-    """One row a node name. A second node of the same name is left to ``duplicates``."""
+def node_rows(
+    snapshot: Snapshot, nodes: tuple[fi.Node, ...], asked: Asked = NOTHING_ASKED
+) -> Iterator[NodeRow]:
+    """One row a node name. A second node of the same name is left to ``duplicates``.
+
+    ``asked`` is what the workloads of the cluster ask for.
+    """
     seen: set[str] = set()
     for node in nodes:
         name = storable(node.name, 253)
         if name in seen:
             continue
         seen.add(name)
-        yield _node_row(snapshot, node, name)
+        yield _node_row(snapshot, node, name, asked)
 
 
 def duplicates(nodes: tuple[fi.Node, ...]) -> list[str]:
@@ -72,8 +77,8 @@ def duplicates(nodes: tuple[fi.Node, ...]) -> list[str]:
     return lines
 
 
-def _node_row(snapshot: Snapshot, node: fi.Node, name: str) -> NodeRow:
-    figures: NodeFigures = node_figures(node)
+def _node_row(snapshot: Snapshot, node: fi.Node, name: str, asked: Asked) -> NodeRow:
+    figures: NodeFigures = node_figures(node, asked)
     models = list(dict.fromkeys(group.model or "" for group in node.groups))
     labels = list(dict.fromkeys(g.model_label for g in node.groups if not g.model))
     return NodeRow(
@@ -96,7 +101,9 @@ def _node_row(snapshot: Snapshot, node: fi.Node, name: str) -> NodeRow:
         stranded=count(figures.stranded),
         unhealthy=count(figures.unhealthy),
         stranded_cause=storable(figures.stranded_cause, 20),
-        squares=_squares(node, figures),
+        fragment=count(figures.fragment),
+        usual_pod=count(figures.usual_pod),
+        squares=_squares(node, figures, asked),
         topology={
             storable(level.name, 60): storable(level.value, 253)
             for level in node.topology
@@ -107,11 +114,11 @@ def _node_row(snapshot: Snapshot, node: fi.Node, name: str) -> NodeRow:
     )
 
 
-def _squares(node: fi.Node, figures: NodeFigures) -> str:
+def _squares(node: fi.Node, figures: NodeFigures, asked: Asked) -> str:
     # A node that claims a billion boards is not worth a billion letters.
     if figures.physical is None or figures.physical > MOST_SQUARES:
         return ""
-    return "".join(SQUARE_LETTERS[state] for state in node_squares(node))
+    return "".join(SQUARE_LETTERS[state] for state in node_squares(node, asked))
 
 
 def pod_rows(snapshot: Snapshot, pods: tuple[fi.Pod, ...]) -> Iterator[PodRow]:

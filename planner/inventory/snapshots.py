@@ -16,9 +16,11 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import override
 
+from fleet.boards.asked import asked
 from fleet.inventory import Inventory
 from fleet.readiness import report
 from fleet.summary import summarise
+from planner.inventory import topology_facts
 from planner.inventory.models import Cluster, NodeRow, PodRow, Snapshot
 from planner.inventory.rows import (
     count,
@@ -48,7 +50,7 @@ def build(
     """
     snapshot = _new_snapshot(cluster, inventory, files, read_seconds, job_id)
     written = 0
-    for nodes in batched(node_rows(snapshot, inventory.nodes), BATCH):
+    for nodes in batched(node_rows(snapshot, inventory.nodes, asked(inventory)), BATCH):
         NodeRow.objects.bulk_create(nodes)
         written += len(nodes)
         if progress is not None:
@@ -98,6 +100,7 @@ def _new_snapshot(
         kubernetes_version=storable(inventory.version.git_version, 60),
         provider=storable(inventory.provider, 40),
         topology_keys=storable_json(inventory.topology_keys),
+        topology=storable_json(topology_facts.facts(inventory)),
         node_count=len(inventory.nodes),
         gpu_node_count=sum(node.is_gpu_node for node in inventory.nodes),
         pod_count=len(inventory.pods) + inventory.other_pods,
@@ -106,6 +109,7 @@ def _new_snapshot(
         requested_gpus=count(totals.requested) if is_known else None,
         free_gpus=count(totals.free) if is_known else None,
         stranded_gpus=count(totals.stranded) if is_known else None,
+        fragment_gpus=count(totals.fragments) if is_known else None,
         partly_used_gpus=count(totals.unknown) if is_known else None,
         uncounted_nodes=totals.uncounted_nodes,
         problem_count=len(problems),

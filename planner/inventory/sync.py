@@ -14,7 +14,7 @@ from fleet.kubernetes import api, reader
 from fleet.kubernetes.api import FetchError, FetchProgress
 from fleet.kubernetes.objects import RawCluster
 from planner.accounts.models import User
-from planner.inventory import history, snapshots
+from planner.inventory import history, levels, snapshots
 from planner.inventory.models import Cluster
 from planner.inventory.reaching import address_policy, opened_access
 from planner.jobs.models import Job
@@ -37,7 +37,8 @@ def sync_cluster(run: Run) -> str:
     started = time.monotonic()
     raw = _fetched(run, cluster)
     run.progress("making sense of the objects")
-    inventory = reader.read(raw)
+    chosen = levels.chosen(cluster)
+    inventory = reader.read(raw, levels=chosen)
     run.check()
     snapshot = snapshots.build(
         cluster=cluster,
@@ -53,6 +54,7 @@ def sync_cluster(run: Run) -> str:
         Cluster.objects.filter(pk=cluster.pk, sync_interval_s__gt=0).update(
             next_sync_at=Now() + _jittered(cluster.sync_interval_s)
         )
+    levels.ask_again_if_changed(cluster, chosen)
     history.prune(clusters=Cluster.objects.filter(pk=cluster.pk))
     return f"snapshot {snapshot.number}: {snapshot.node_count} nodes, {snapshot.pod_count} pods" + (
         f"; {snapshot.flagged}" if snapshot.flagged else ""

@@ -1,4 +1,5 @@
-"""Tables of the inventory: what a column shows and how it sorts. CSV: ``exports``."""
+"""Tables of the inventory: which columns there are and how they sort. What a row shows is one
+template, ``inventory/node_table.html``. CSV: ``exports``."""
 
 from __future__ import annotations
 
@@ -10,19 +11,13 @@ from django.utils.translation import gettext_lazy as _
 
 from planner.inventory.models import NodeRow
 
-_NUMBER = {"th": {"class": "num"}, "td": {"class": "num"}}
-_SECOND = {"th": {"class": "secondary"}, "td": {"class": "secondary"}}
-_NOWRAP = {"td": {"class": "nowrap"}}
-_SECOND_NOWRAP = {"th": {"class": "secondary"}, "td": {"class": "secondary nowrap"}}
-_SECOND_NUMBER = {"th": {"class": "num secondary"}, "td": {"class": "num secondary"}}
+_NUMBER = {"th": {"class": "num"}}
+_SECOND = {"th": {"class": "secondary"}}
+_SECOND_NUMBER = {"th": {"class": "num secondary"}}
 
 
 class CountColumn(tables.Column):  # type: ignore[misc]  # ships no types
-    """A count; unknown is a word of its own, sorts last, and is an empty cell in CSV."""
-
-    def __init__(self, *args: Any, secondary: bool = False, **kwargs: Any) -> None:
-        kwargs.setdefault("attrs", _SECOND_NUMBER if secondary else _NUMBER)
-        super().__init__(*args, default=_("unknown"), **kwargs)
+    """A count; unknown sorts last either way."""
 
     def order(self, queryset: QuerySet[Any], is_descending: bool) -> tuple[QuerySet[Any], bool]:
         column = F(self.accessor or self._name)
@@ -33,44 +28,27 @@ class CountColumn(tables.Column):  # type: ignore[misc]  # ships no types
 class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
     """Nodes with their GPUs: physical, schedulable, requested and free kept apart."""
 
-    name = tables.TemplateColumn(
-        template_name="inventory/node_name.html",
-        verbose_name=_("Node"),
-        attrs={"td": {"class": "name"}},
-        extra_context={"with_cluster": True},
+    names_cluster = True
+
+    name = tables.Column(verbose_name=_("Node"))
+    cluster = tables.Column(
+        verbose_name=_("Cluster"), order_by=("snapshot__cluster__name", "name"), attrs=_SECOND
     )
-    cluster = tables.TemplateColumn(
-        template_name="inventory/node_cluster.html",
-        verbose_name=_("Cluster"),
-        order_by=("snapshot__cluster__name", "name"),
-        attrs=_SECOND,
+    gpu_model = tables.Column(
+        verbose_name=_("GPU model"), order_by=("gpu_model", "gpu_label", "name")
     )
-    gpu_model = tables.TemplateColumn(
-        template_name="inventory/node_model.html",
-        verbose_name=_("GPU model"),
-        order_by=("gpu_model", "gpu_label", "name"),
-        attrs=_NOWRAP,
-    )
-    squares = tables.TemplateColumn(
-        template_name="inventory/node_squares.html", verbose_name=_("GPUs"), orderable=False
-    )
-    pool = tables.TemplateColumn(
-        template_name="inventory/node_pool.html",
-        verbose_name=_("Node pool"),
-        attrs=_SECOND_NOWRAP,
-        order_by=("pool", "name"),
-    )
-    state = tables.TemplateColumn(
-        template_name="inventory/node_state.html",
+    squares = tables.Column(verbose_name=_("GPUs"), orderable=False)
+    pool = tables.Column(verbose_name=_("Node pool"), order_by=("pool", "name"), attrs=_SECOND)
+    state = tables.Column(
         verbose_name=_("Takes pods"),
-        attrs=_SECOND,
         order_by=("schedulable", "not_schedulable_reason", "name"),
+        attrs=_SECOND,
     )
-    physical = CountColumn(verbose_name=_("Physical"), secondary=True)
-    allocatable = CountColumn(verbose_name=_("Schedulable"), secondary=True)
-    requested = CountColumn(verbose_name=_("Requested"), secondary=True)
-    free = CountColumn(verbose_name=_("Free"))
-    stranded = CountColumn(verbose_name=_("Stranded"), secondary=True)
+    physical = CountColumn(verbose_name=_("Physical"), attrs=_SECOND_NUMBER)
+    allocatable = CountColumn(verbose_name=_("Schedulable"), attrs=_SECOND_NUMBER)
+    requested = CountColumn(verbose_name=_("Requested"), attrs=_SECOND_NUMBER)
+    free = CountColumn(verbose_name=_("Free"), attrs=_NUMBER)
+    stranded = CountColumn(verbose_name=_("Stranded"), attrs=_SECOND_NUMBER)
 
     class Meta:
         model = NodeRow
@@ -78,17 +56,14 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
         order_by = ("cluster",)
         empty_text = _("No node matches these filters.")
         attrs = {"class": "table table-snug"}
+        template_name = "inventory/node_table.html"
 
 
 class ClusterNodeTable(NodeTable):
     """The nodes of one cluster: the column that says which one is left out."""
 
+    names_cluster = False
+
     class Meta(NodeTable.Meta):
         exclude = ("cluster",)
         order_by = ("name",)
-
-    name = tables.TemplateColumn(
-        template_name="inventory/node_name.html",
-        verbose_name=_("Node"),
-        attrs={"td": {"class": "name"}},
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +45,29 @@ class DomainLevel:
 def level_word(name: str) -> str:
     """A level as people call it: "NVLink domain"."""
     words = {
+        "region": _("Region"),
         "zone": _("Zone"),
         "block": _("Block"),
         "rack": _("Rack"),
+        "host": _("Physical host"),
         "nvlink": _("NVLink domain"),
+        "nvlink-partition": _("NVLink partition"),
     }
     return words.get(name, name)
+
+
+def level_names(snapshot: Snapshot) -> list[str]:
+    """The levels of the snapshot, coarse to fine, each once."""
+    return list(dict.fromkeys(name for name, _key in snapshot.topology_keys))
+
+
+def domain_text(levels: Sequence[str], path: Sequence[str | None]) -> str:
+    """A place as the address of the node table takes it: "block:a/rack:1".
+
+    A level that its nodes lack is written without a value, so that the "rack-1" of no block is
+    not the "rack-1" of every block.
+    """
+    return "/".join(f"{name}:{value or ''}" for name, value in zip(levels, path, strict=False))
 
 
 def domain_levels(cluster: Cluster, snapshot: Snapshot) -> list[DomainLevel]:
@@ -59,45 +77,51 @@ def domain_levels(cluster: Cluster, snapshot: Snapshot) -> list[DomainLevel]:
             "topology", "physical", "free"
         )
     )
-    order = [level for level, _key in snapshot.topology_keys]
+    names = level_names(snapshot)
+    keys = {
+        name: ", ".join(key for other, key in snapshot.topology_keys if other == name)
+        for name in names
+    }
     return [
-        _domain_level(cluster, level, key, order[: order.index(level)], rows)
-        for level, key in snapshot.topology_keys
+        _domain_level(cluster, names[: depth + 1], keys[name], rows)
+        for depth, name in enumerate(names)
     ]
 
 
 def _domain_level(
-    cluster: Cluster, level: str, key: str, coarser: list[str], rows: list[tuple[Any, ...]]
+    cluster: Cluster, levels: list[str], key: str, rows: list[tuple[Any, ...]]
 ) -> DomainLevel:
     # Names repeat: rack 1 of block a is not rack 1 of block b. A domain is its whole path.
-    sums: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    sums: dict[tuple[str, ...], list[int]] = {}
     for topology, boards, unheld in rows:
-        if level not in topology:
+        if levels[-1] not in topology:
             continue
-        path = tuple((name, topology[name]) for name in (*coarser, level) if name in topology)
+        path = tuple(topology.get(name, "") for name in levels)
         line = sums.setdefault(path, [0, 0, 0, 0])
         line[0] += 1
         line[3] += boards is None
         line[1] += boards or 0
         line[2] += unheld or 0
-    domains = [_line(cluster, path, *counts) for path, counts in sorted(sums.items())]
-    return DomainLevel(level, key, domains, len(rows) - sum(d.nodes for d in domains))
+    domains = [_line(cluster, levels, path, *counts) for path, counts in sorted(sums.items())]
+    unlabelled = len(rows) - sum(d.nodes for d in domains)
+    return DomainLevel(levels[-1], key, domains, unlabelled)
 
 
 def _line(
     cluster: Cluster,
-    path: tuple[tuple[str, str], ...],
+    levels: list[str],
+    path: tuple[str, ...],
     nodes: int,
     physical: int,
     free: int,
     uncounted: int,
 ) -> DomainLine:
-    place = {"cluster": cluster.name, "domain": "/".join(f"{name}:{value}" for name, value in path)}
+    place = {"cluster": cluster.name, "domain": domain_text(levels, path)}
     is_known = uncounted < nodes
     return DomainLine(
-        level=path[-1][0],
-        value=path[-1][1],
-        parents=" / ".join(value for _level, value in path[:-1]),
+        level=levels[-1],
+        value=path[-1],
+        parents=" / ".join(value or "?" for value in path[:-1]),
         nodes=nodes,
         physical=physical if is_known else None,
         free=free if is_known else None,
@@ -106,3 +130,45 @@ def _line(
         free_url=node_list_url(**place, state="free"),
         uncounted_url=node_list_url(**place, state="unknown"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedLine:
+    """One proposed level, and how far its label reaches."""
+
+    name: str
+    word: str
+    key: str
+    source: str
+    nodes: int
+    domains: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredLine:
+    """One topology that the cluster states."""
+
+    number: int
+    source: str
+    keys: list[str]
+    flavors: list[str]
+
+
+def choices(snapshot: Snapshot) -> dict[str, Any]:
+    """What there is to choose levels from: the proposal, declared topologies, label keys with the
+    number of GPU nodes that carry them and of values that they have."""
+    facts = snapshot.topology
+    carried = {key: (nodes, values) for key, nodes, values in facts.get("keys", [])}
+    return {
+        "gpu_nodes": facts.get("gpu_nodes", 0),
+        "proposal": [
+            ProposedLine(name, level_word(name), key, source, nodes, domains)
+            for name, key, source, nodes, domains in facts.get("proposal", [])
+        ],
+        "declared": [
+            DeclaredLine(number, source, keys, flavors)
+            for number, (source, keys, _names, flavors) in enumerate(facts.get("declared", []))
+        ],
+        "keys": [(key, nodes, values) for key, (nodes, values) in sorted(carried.items())],
+        "carried": carried,
+    }

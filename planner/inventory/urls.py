@@ -1,6 +1,14 @@
 from django.urls import path, register_converter
 
-from planner.inventory.views import adding, changing, clusters, fleet, nodes, readiness
+from planner.inventory.views import (
+    adding,
+    changing,
+    clusters,
+    fleet,
+    nodes,
+    readiness,
+    topology,
+)
 
 
 class ClusterName:
@@ -26,11 +34,13 @@ urlpatterns = [
     path("clusters/add/", adding.cluster_add, name="cluster-add"),
     path("clusters/add/<slug:way>/", adding.cluster_create, name="cluster-create"),
     path("clusters/<uuid:uuid>/", clusters.cluster_detail, name="cluster-detail"),
-    path("clusters/<uuid:uuid>/topology/", clusters.cluster_topology, name="cluster-topology"),
+    path("clusters/<uuid:uuid>/topology/", topology.cluster_topology, name="cluster-topology"),
+    path("clusters/<uuid:uuid>/levels/", topology.cluster_levels, name="cluster-levels"),
+    path("clusters/<uuid:uuid>/slots.csv", topology.cluster_slots_csv, name="cluster-slots-csv"),
     path("clusters/<uuid:uuid>/running/", clusters.cluster_running, name="cluster-running"),
     path(
         "clusters/<uuid:uuid>/topology.csv",
-        clusters.cluster_topology_csv,
+        topology.cluster_topology_csv,
         name="cluster-topology-csv",
     ),
     path(

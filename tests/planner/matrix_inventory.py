@@ -64,6 +64,13 @@ ENTRIES = {
     "inventory:cluster-detail": Entry(get=READ, args=_cluster),
     "inventory:cluster-topology": Entry(get=READ, args=_cluster),
     "inventory:cluster-topology-csv": Entry(get=READ, args=_cluster),
+    "inventory:cluster-slots-csv": Entry(get=READ, args=_cluster),
+    "inventory:cluster-levels": Entry(
+        get=ADMIN_PAGE,
+        post=ADMIN_ACTS,
+        args=_cluster,
+        data=lambda w: {"do": "reset", "version": 1, "level-TOTAL_FORMS": 0},
+    ),
     "inventory:cluster-running": Entry(get=READ, args=_cluster),
     "inventory:cluster-running-csv": Entry(get=READ, args=_cluster),
     "inventory:snapshot-list": Entry(get=READ, args=_cluster),

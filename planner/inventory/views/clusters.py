@@ -13,10 +13,10 @@ from planner.accounts.access import role_required
 from planner.accounts.middleware import PlannerRequest
 from planner.accounts.models import Role
 from planner.frame import navigation
-from planner.inventory import exports, fleet_figures, gpu_maps, queries, running, topology
+from planner.inventory import exports, fleet_figures, gpu_maps, queries, running
 from planner.inventory.models import NodeRow, Snapshot
 from planner.inventory.tables import ClusterNodeTable
-from planner.inventory.views.objects import cluster_or_404, current_or_404
+from planner.inventory.views.objects import cluster_or_404
 
 PAGE_SIZE = 50
 
@@ -65,26 +65,6 @@ def cluster_detail(request: PlannerRequest, uuid: UUID) -> HttpResponse:
 
 @require_GET
 @role_required(Role.VIEWER)
-def cluster_topology(request: PlannerRequest, uuid: UUID) -> HttpResponse:
-    """Zones, racks and NVLink domains with their nodes and free GPUs."""
-    cluster = cluster_or_404(request, uuid)
-    snapshot = cluster.current_snapshot
-    levels = topology.domain_levels(cluster, snapshot) if snapshot else []
-    context = {"levels": levels} | queries.cluster_head(cluster, "topology")
-    return render(request, "inventory/cluster_topology.html", context)
-
-
-@require_GET
-@role_required(Role.VIEWER)
-def cluster_topology_csv(request: PlannerRequest, uuid: UUID) -> HttpResponse:
-    """The domains of all levels."""
-    cluster = cluster_or_404(request, uuid)
-    levels = topology.domain_levels(cluster, current_or_404(cluster))
-    return exports.csv_response("topology", *exports.domain_rows(levels))
-
-
-@require_GET
-@role_required(Role.VIEWER)
 def cluster_running_csv(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     """The owners, or the pods of the owner that the address names."""
     cluster = cluster_or_404(request, uuid)
@@ -115,7 +95,7 @@ def snapshot_list(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     """The history of one cluster."""
     cluster = cluster_or_404(request, uuid)
     found = Snapshot.objects.filter(cluster=cluster, is_complete=True).defer(
-        "value", "findings", "problems", "reads"
+        "value", "findings", "problems", "reads", "topology"
     )
     context = {"snapshots": found[:200]} | queries.cluster_head(cluster, "snapshots")
     return render(request, "inventory/snapshot_list.html", context)
@@ -127,7 +107,7 @@ def snapshot_detail(request: PlannerRequest, uuid: UUID, number: int) -> HttpRes
     """What one sync read: every resource with its answer, and every odd object."""
     cluster = cluster_or_404(request, uuid)
     snapshot = get_object_or_404(
-        Snapshot.objects.defer("value", "findings"),
+        Snapshot.objects.defer("value", "findings", "topology"),
         cluster=cluster,
         number=number,
         is_complete=True,

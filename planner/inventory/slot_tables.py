@@ -1,0 +1,101 @@
+"""The slots of a snapshot as tables: how many gangs of each size still fit, place by place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+from django.utils.translation import gettext as _
+
+from fleet.model_names import model_words
+from fleet.slots import ModelSlots, Place
+from planner.inventory.models import Cluster, Snapshot
+from planner.inventory.queries import NO_MODEL, node_list_url
+from planner.inventory.topology import domain_text, level_names, level_word
+
+MOST_ROWS = 200
+"""Places of one model on the page; the CSV has all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """One place, as it is shown."""
+
+    name: str
+    level: str
+    depth: int
+    within: str
+    is_known: bool
+    url: str
+    free_url: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class SlotTable:
+    """The slots of one GPU model."""
+
+    model: str
+    sizes: tuple[int, ...]
+    shapes: tuple[str, ...]  # how a gang of each size is made
+    node_gpus: int
+    rows: list[SlotRow]
+    left_out: int
+
+    @property
+    def columns(self) -> list[tuple[int, str]]:
+        return list(zip(self.sizes, self.shapes, strict=True))
+
+
+def model_slots(snapshot: Snapshot) -> list[ModelSlots]:
+    """The slots as the engine counted them; none for a snapshot of an older version."""
+    return msgspec.convert(snapshot.topology.get("slots", []), list[ModelSlots])
+
+
+def slot_tables(cluster: Cluster, snapshot: Snapshot) -> list[SlotTable]:
+    """One table a model, its places as a tree; long ones are cut."""
+    levels = level_names(snapshot)
+    return [_table(cluster, levels, model) for model in model_slots(snapshot)]
+
+
+def _table(cluster: Cluster, levels: Sequence[str], model: ModelSlots) -> SlotTable:
+    shown = model.places[:MOST_ROWS]
+    return SlotTable(
+        model=model_words(model.model or None, model.label, ""),
+        sizes=model.sizes,
+        shapes=tuple(_shape(pods, gpus) for pods, gpus in model.pods),
+        node_gpus=model.node_gpus,
+        rows=[_row(cluster, levels, model, place) for place in shown],
+        left_out=len(model.places) - len(shown),
+    )
+
+
+def _shape(pods: int, gpus: int) -> str:
+    return f"{pods} × {gpus}" if pods > 1 else ""
+
+
+def _row(cluster: Cluster, levels: Sequence[str], model: ModelSlots, place: Place) -> SlotRow:
+    depth = len(place.path)
+    words = [level_word(name) for name in levels]
+    if not depth:
+        name, level = _("Whole cluster"), ""
+    elif place.is_known:
+        name, level = place.path[-1] or "", words[depth - 1]
+    else:
+        name, level = _("%(level)s not labelled") % {"level": words[depth - 1]}, ""
+    where = {
+        "cluster": cluster.name,
+        "model": model.model or model.label or NO_MODEL,
+        "domain": domain_text(levels, place.path),
+    }
+    return SlotRow(
+        name=name,
+        level=level,
+        depth=depth,
+        within=" / ".join(value or "?" for value in place.path[:-1]),
+        is_known=place.is_known,
+        url=node_list_url(**where),
+        free_url=node_list_url(**where, state="free"),
+        place=place,
+    )
