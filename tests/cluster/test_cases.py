@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fleet.inventory_report import as_report
+from fleet.inventory_report.report import as_report
 from fleet.kubernetes.dump import Source, load
 from fleet.kubernetes.reader import read
 from tests.cluster.client import ApiError
