@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from fleet.inventory import Pod
+from fleet.kubernetes.device_health import SickDevice
 
 
 @dataclass(slots=True)
@@ -22,6 +23,7 @@ class NodeUse:
     devices: dict[str, int] = field(default_factory=dict)
     used_boards: set[str] = field(default_factory=set)
     shared_boards: set[str] = field(default_factory=set)  # KAI groups
+    sick_devices: set[SickDevice] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class BoardUse:
     mapped: frozenset[str]  # extended resources that the scheduler turned into a claim
     boards: frozenset[str]  # boards that it names as its own
     shared_board: str  # the group of a reservation pod, "" for others
+    sick: frozenset[SickDevice]  # devices that it holds and that are not healthy
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,5 +94,6 @@ def _take(use: NodeUse, pod: Pod, boards: BoardUse | None) -> None:
             use.devices[name] = use.devices.get(name, 0) + amount
     if boards is not None:
         use.used_boards |= boards.boards
+        use.sick_devices |= boards.sick
         if boards.shared_board:
             use.shared_boards.add(boards.shared_board)

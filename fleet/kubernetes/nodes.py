@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
-from fleet.catalogue.instance_types import instance_type
-from fleet.device_names import device_name
-from fleet.inventory import DeviceGroup, Node
+from fleet.catalogue.instance_types import InstanceType, instance_type
+from fleet.device_names import DeviceName, device_name
+from fleet.inventory import DeviceGroup, Node, Taint, UnitKind
 from fleet.kubernetes.device_facts import NodeFacts
 from fleet.kubernetes.devices import device_groups
 from fleet.kubernetes.dra_sums import DraDevices
@@ -31,7 +32,9 @@ _POOLS = (
 _TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _REGIONS = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
 _ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-_VIRTUAL_TAINT = "virtual-kubelet.io/provider"
+_VIRTUAL_TAINTS = ("virtual-kubelet.io/provider", "virtual-node.liqo.io/not-allowed")
+_SIMULATED_TAINT = "kwok.x-k8s.io/node"
+_FAKE_GPUS = "run.ai/simulated-gpu-node-pool"  # Run:ai's fake GPU operator acts on these nodes
 
 
 def node_value(
@@ -40,9 +43,10 @@ def node_value(
     dra: tuple[DraDevices, ...],
     topology: Keys = (),
     others: Mapping[str, int] | None = None,
+    now: datetime | None = None,
 ) -> Node:
     """The node as the inventory holds it; ``use`` is what its pods take, ``others`` the devices
-    that are no GPUs, by DRA driver."""
+    that are no GPUs, by DRA driver; ``now`` when it was read."""
     spec, status = node.spec or NodeSpec(), node.status or NodeStatus()
     labels = dict(node.metadata.labels or {})
     taints = taints_of(node)
@@ -54,6 +58,7 @@ def node_value(
     kind = _first(labels, _TYPES)
     info = status.nodeInfo
     allocatable = status.allocatable or status.capacity
+    groups = groups_of(node, use, dra, problems, now)
     return Node(
         name=node.metadata.name,
         labels=labels,
@@ -76,21 +81,44 @@ def node_value(
         memory_requested_mib=use.memory_mib,
         pods_allocatable=_counts(allocatable, problems).get("pods", 0),
         pods_count=use.pods,
-        groups=groups_of(node, use, dra, problems),
+        groups=groups,
         topology=levels_of(labels, topology),
-        is_virtual=labels.get("type") == "virtual-kubelet"
-        or any(t.key == _VIRTUAL_TAINT for t in taints)
-        or "liqo.io/type" in labels,
-        is_simulated=labels.get("type") == "kwok" or bool(node.metadata.notes.kwok_node),
+        is_virtual=_is_virtual(labels, taints),
+        is_simulated=_is_simulated(node, labels, taints),
         problems=tuple(dict.fromkeys(problems)),
-        extended=_foreign(status, problems),
+        extended=_foreign(status, groups, problems),
         created=time_of(node.metadata.creationTimestamp),
         other_devices=dict(others or {}),
     )
 
 
+def _is_virtual(labels: Mapping[str, str], taints: tuple[Taint, ...]) -> bool:
+    """A door to another cluster or to a cloud's containers, with the capacity that it claims."""
+    return (
+        labels.get("type") in ("virtual-kubelet", "virtual-node")
+        or "liqo.io/type" in labels
+        or any(taint.key in _VIRTUAL_TAINTS for taint in taints)
+    )
+
+
+def _is_simulated(node: NodeObject, labels: Mapping[str, str], taints: tuple[Taint, ...]) -> bool:
+    """A node of KWOK, or one whose GPUs Run:ai's fake GPU operator pretends."""
+    provider = (node.spec.providerID if node.spec else None) or ""
+    return (
+        labels.get("type") == "kwok"
+        or bool(labels.get(_FAKE_GPUS))
+        or bool(node.metadata.notes.kwok_node)
+        or provider.startswith("kwok://")
+        or any(taint.key == _SIMULATED_TAINT for taint in taints)
+    )
+
+
 def groups_of(
-    node: NodeObject, use: NodeUse, dra: tuple[DraDevices, ...], problems: list[str]
+    node: NodeObject,
+    use: NodeUse,
+    dra: tuple[DraDevices, ...],
+    problems: list[str],
+    now: datetime | None = None,
 ) -> tuple[DeviceGroup, ...]:
     """The device groups of a node; unreadable quantities go to ``problems``."""
     status = node.status or NodeStatus()
@@ -105,9 +133,11 @@ def groups_of(
             capacity=capacity,
             allocatable=allocatable,
             requested=use.devices,
-            instance_type=instance_type(kind) if (kind := _first(labels, _TYPES)) else None,
+            instance_type=_machine(labels),
             dra=dra,
             used=frozenset(use.used_boards),
+            sick=frozenset(use.sick_devices),
+            now=now,
             unreadable=tuple(
                 name
                 for name in named
@@ -121,6 +151,12 @@ def groups_of(
     return groups
 
 
+def _machine(labels: dict[str, str]) -> InstanceType | None:
+    """What the catalogue knows of the machine; SageMaker puts "ml." before EC2's name."""
+    name = _first(labels, _TYPES)
+    return instance_type(name) or instance_type(name.removeprefix("ml.")) if name else None
+
+
 def _first(labels: dict[str, str], keys: tuple[str, ...]) -> str:
     return next((labels[key] for key in keys if labels.get(key)), "")
 
@@ -131,7 +167,10 @@ def _counts(quantities: Quantities | None, problems: list[str]) -> dict[str, int
     for name, text in (quantities or {}).items():
         if "/" in name or name == "pods":
             try:
-                found[name] = int(bounded_quantity(name, text))
+                amount = bounded_quantity(name, text)
+                if amount != int(amount):
+                    raise QuantityError(f"not a whole number: {str(text)[:40]}")
+                found[name] = int(amount)
             except QuantityError as error:
                 problems.append(f"{name[:100]}: {error}")
     return found
@@ -153,13 +192,21 @@ def _memory(quantities: Quantities | None, problems: list[str]) -> int:
         return 0
 
 
-def _foreign(status: NodeStatus, problems: list[str]) -> dict[str, int]:
+def _foreign(
+    status: NodeStatus, groups: tuple[DeviceGroup, ...], problems: list[str]
+) -> dict[str, int]:
     """Extended resources that are no GPUs: NICs, TPU chips, handles of virtual machines."""
     found = {}
+    shown = {unit.resource for group in groups for unit in group.units}
     for name, amount in _counts(status.capacity, problems).items():
         if "/" not in name:
             continue
         kind = device_name(name)
-        if kind is None or not kind.is_gpu:
+        if kind is None or not kind.is_gpu or (_may_be_no_gpu(kind) and name not in shown):
             found[name] = amount
     return found
+
+
+def _may_be_no_gpu(kind: DeviceName) -> bool:
+    """Names that only the rest of the node explains: "nvidia.com/big" may be a network port."""
+    return kind.vendor == "nvidia" and kind.kind is UnitKind.UNCLASSIFIED

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from fleet.inventory import Gang, Owner, Pod
 from fleet.kubernetes.affinity import node_affinity_of
+from fleet.kubernetes.device_health import sick_devices
 from fleet.kubernetes.dra_demand import Claims, claims_of
 from fleet.kubernetes.gangs import KEPT_LABELS, Minima, gang_of, minima_of
 from fleet.kubernetes.gathered import BoardUse
@@ -95,7 +96,10 @@ def use_of(m: Measured) -> BoardUse | None:
         boards |= {f"#{notes.aliyun_index}"}
     group = m.pod.metadata.label("runai-gpu-group")
     shared = group if m.pod.metadata.namespace in _RESERVATIONS else ""
-    return BoardUse(mapped, boards, shared) if mapped or boards or shared else None
+    sick = sick_devices(m.pod.status.containerStatuses or ())
+    if not (mapped or boards or shared or sick):
+        return None
+    return BoardUse(mapped, boards, shared, sick)
 
 
 def _through_claims(pod: PodObject) -> frozenset[str]:

@@ -63,6 +63,7 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
             use.get(n.metadata.name, NodeUse()),
             dra.by_node.get(n.metadata.name, ()),
             others=dra.others.get(n.metadata.name),
+            now=taken_at or raw.taken_at,
         )
         for n in node_objects
     )
