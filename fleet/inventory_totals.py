@@ -20,6 +20,7 @@ from fleet.inventory import (
     UnitKind,
     Units,
 )
+from fleet.other_accelerators import other_accelerators
 
 
 def whole_free(node: Node, group: DeviceGroup) -> int:
@@ -176,13 +177,20 @@ def _once(group: DeviceGroup) -> list[Units]:
 
 
 def _others(nodes: list[Node]) -> dict[str, int]:
+    """Accelerators that are no GPUs, in devices; shares and partitions are none."""
     found: Counter[str] = Counter()
     for node in nodes:
-        found.update(node.extended)
+        for group in other_accelerators(node):
+            if group.kind in (None, UnitKind.WHOLE):
+                found[group.vendor] += group.devices or 0
+                found["uncounted"] += group.devices is None
+            else:
+                found["uncounted"] += 1
     return {
-        "tpu_chips": found["google.com/tpu"],
-        "neuron_devices": found["aws.amazon.com/neuron"],
-        "gaudi_devices": found["habana.ai/gaudi"],
+        "tpu_chips": found["google"],
+        "neuron_devices": found["aws"],
+        "gaudi_devices": found["habana"],
+        "uncounted_other_accelerators": found["uncounted"],
     }
 
 

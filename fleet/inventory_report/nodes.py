@@ -7,6 +7,7 @@ from typing import Any
 
 from fleet.device_names import device_name
 from fleet.inventory import DeviceGroup, Node, Sharing, UnitKind, Units
+from fleet.other_accelerators import OtherAccelerators, other_accelerators
 
 Report = dict[str, Any]
 _KVM = "devices.kubevirt.io/kvm"
@@ -33,6 +34,9 @@ def node_report(node: Node) -> Report:
     }
     if others:
         found["other_accelerators"] = others
+    makers = [_others(of_maker) for of_maker in other_accelerators(node)]
+    if makers:
+        found["other_accelerators_by_maker"] = makers
     if _KVM in node.extended:
         found["kvm"] = node.extended[_KVM]
     if not node.groups:
@@ -42,6 +46,20 @@ def node_report(node: Node) -> Report:
     if more:
         found["further_groups"] = more
     return found
+
+
+def _others(found: OtherAccelerators) -> Report:
+    shown: Report = {
+        "vendor": found.vendor,
+        "model": found.model,
+        "devices": found.devices,
+        "devices_source": found.source,
+    }
+    if found.kind is not None:
+        shown["unit"] = found.kind.value
+    if found.topology:
+        shown["topology"] = found.topology
+    return shown
 
 
 def _is_spot(node: Node) -> bool:

@@ -1,9 +1,7 @@
 """What sharing systems register of a node's boards: HAMi and Volcano, and which of the boards
 pods hold.
 
-HAMi's device plugin writes the register every 30 seconds, as text (``uuid,split,MiB,cores,type,
-NUMA,health[,index,mode]:`` per board) or, since 2.7, as a JSON list. Volcano's is the same with
-fewer fields (``uuid,split,MiB,type,health[,mode]:``).
+The device plugin writes the register every 30 seconds; the scheduler asks for a sign of life.
 """
 
 from __future__ import annotations
@@ -13,28 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-import msgspec
-
+from fleet.board_registers import HAMI, VOLCANO, Board, registered_boards
 from fleet.kubernetes.objects_core import Annotations
-from fleet.units import plain_count
 
-_MAX_ENTRIES = 2048  # more than any machine has, so that too many still shows as too many
 _STALE_AFTER = timedelta(minutes=5)
 _ASKED = re.compile(r"Requesting_(\d{4}\.\d\d\.\d\d \d\d:\d\d:\d\d)", re.ASCII)
-_HAMI = "annotation hami.io/node-nvidia-register"
-_VOLCANO = "annotation volcano.sh/node-vgpu-register"
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """``split``: units that the board is handed out as. ``memory_mib``: of the whole board."""
-
-    uuid: str
-    split: int
-    memory_mib: int
-    type: str
-    mode: str
-    is_healthy: bool
+_HAMI_SOURCE = "annotation hami.io/node-nvidia-register"
+_VOLCANO_SOURCE = "annotation volcano.sh/node-vgpu-register"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +53,7 @@ class Register:
 
     @property
     def is_hami(self) -> bool:
-        return self.source == _HAMI
+        return self.source == _HAMI_SOURCE
 
 
 def _same(values: Iterable[int]) -> int | None:
@@ -84,79 +67,14 @@ def register_of(notes: Annotations, now: datetime | None) -> Register | None:
     ``now``: when the node was read, to tell a late answer from a missing one.
     """
     handshake = notes.hami_handshake or notes.hami_nvidia_handshake or ""
-    for source, text, health_at, shake in (
-        (_HAMI, notes.hami_register, 6, handshake),
-        (_VOLCANO, notes.volcano_register, 4, notes.volcano_handshake or ""),
+    for source, text, form, shake in (
+        (_HAMI_SOURCE, notes.hami_register, HAMI, handshake),
+        (_VOLCANO_SOURCE, notes.volcano_register, VOLCANO, notes.volcano_handshake or ""),
     ):
-        boards, unreadable = registered_boards(text or "", health_at)
+        boards, unreadable = registered_boards(text or "", form)
         if boards:
             return Register(source, boards, unreadable, is_stale(shake, now))
     return None
-
-
-def registered_boards(text: str, health_at: int = 6) -> tuple[tuple[Board, ...], int]:
-    """The boards of a register, each once, and how many entries are no board.
-
-    ``health_at``: which field of a text entry tells the health; the type stands before it.
-    """
-    is_json = text.lstrip().startswith("[")
-    entries = _json_entries(text) if is_json else [e for e in text.split(":") if e.strip()]
-    found: dict[str, Board] = {}
-    unreadable = 0
-    for entry in entries[:_MAX_ENTRIES]:
-        board = _from_text(entry, health_at) if isinstance(entry, str) else _from_json(entry)
-        if board is None:
-            unreadable += 1
-        else:
-            found[board.uuid] = board
-    return tuple(found.values()), unreadable
-
-
-def _from_text(entry: str, health_at: int) -> Board | None:
-    parts = [part.strip() for part in entry.split(",")]
-    if len(parts) <= health_at:
-        return None
-    kind = parts[4] if health_at == 6 else parts[3]
-    mode = parts[8] if len(parts) > 8 else ""
-    if health_at == 4:
-        mode = parts[5] if len(parts) > 5 else ""
-    return _board(parts[0], plain_count(parts[1], 6), plain_count(parts[2]), kind, mode,
-                  is_healthy=parts[health_at].lower() == "true")  # fmt: skip
-
-
-class _Entry(msgspec.Struct):
-    id: str = ""
-    count: int = 0
-    devmem: int = 0
-    type: str = ""
-    mode: str = ""
-    health: bool = False
-
-
-def _json_entries(text: str) -> list[msgspec.Raw] | list[str]:
-    try:
-        return msgspec.json.decode(text.encode(), type=list[msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        return [""]  # one entry that is no board
-
-
-def _from_json(entry: msgspec.Raw) -> Board | None:
-    try:
-        found = msgspec.json.decode(entry, type=_Entry)
-    except msgspec.DecodeError:
-        return None
-    return _board(found.id, found.count, found.devmem, found.type, found.mode,
-                  is_healthy=found.health)  # fmt: skip
-
-
-def _board(
-    uuid: str, split: int | None, memory: int | None, kind: str, mode: str, *, is_healthy: bool
-) -> Board | None:
-    if not uuid or not split or memory is None:
-        return None
-    if not 0 < split < 10**6 or not 0 <= memory < 10**9:
-        return None
-    return Board(uuid[:253], split, memory, kind[:253], mode[:63], is_healthy)
 
 
 def is_stale(handshake: str, now: datetime | None) -> bool:

@@ -21,13 +21,14 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("fleet.inventory", "fleet.workloads", "fleet.refusals", "fleet.catalogue"),
     # Small rules and values that several rooms above share.
     (
+        "fleet.board_registers",
         "fleet.device_names",
         "fleet.model_names",
         "fleet.tolerations",
         "fleet.sizing.requirement",
         "fleet.workload_file",
     ),
-    ("fleet.fits",),
+    ("fleet.fits", "fleet.other_accelerators"),
     ("fleet.inventory_totals", "fleet.kubernetes", "fleet.readiness", "fleet.sizing"),
     ("fleet.placement", "fleet.boards"),
     ("fleet.costs", "fleet.manifests", "fleet.slots", "fleet.inventory_report"),
