@@ -20,6 +20,7 @@ from django.template import Context
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.formats import number_format
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -321,6 +322,12 @@ def charts_script() -> dict[str, Any]:
 def gpu_counts(squares: str) -> str:
     """The squares of a node in words: "6 requested, 2 free"."""
     return gpus.words(Counter(squares))
+
+
+@register.filter
+def gpu_squares(squares: str) -> SafeString:
+    """The squares of a node, one a GPU."""
+    return gpus.squares_html(squares)
 
 
 @register.simple_tag
