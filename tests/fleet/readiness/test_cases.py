@@ -26,6 +26,10 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "advertised": ("devices-advertised",),
     "health": ("devices-usable", "devices-advertised"),
     "ready": ("devices-usable",),
+    "labels": ("models-known",),
+    "sharing": ("sharing-agrees",),
+    "network": ("network-devices",),
+    "topology": ("topology-known",),
     "taint": ("gpu-taint",),
     "toleration": ("workload-tolerations",),
     "request": ("request-offered",),
@@ -62,7 +66,6 @@ def cases() -> list[tuple[str, str, str]]:
         (case["id"], name, words)
         for case in listed
         for name, words in case.get("checks", {}).items()
-        if name in CHECKS
     ]
 
 
@@ -94,6 +97,62 @@ def test_verdict_is_the_right_one(case: str, name: str, words: str) -> None:
     found = {f.verdict for f in findings(case) if f.check in checks}
     wanted = {OTHERWISE[case, name]} if (case, name) in OTHERWISE else allowed(words)
     assert worst(found) in wanted, (words, found)
+
+
+NAMED: dict[tuple[str, str], set[str]] = {
+    ("07", "devices-advertised"): {"node-a"},
+    ("10", "devices-advertised"): {"gpu-0", "gpu-1", "gpu-2", "gpu-3"},
+    ("12", "devices-advertised"): {"node-7"},
+    ("14", "devices-advertised"): {"node-b"},
+    ("33", "devices-advertised"): {"node-a", "node-b"},
+    ("43", "devices-advertised"): {"node-b"},
+    ("48", "devices-advertised"): {"node-0"},
+    ("52", "devices-advertised"): {"node-a"},
+    ("02", "devices-usable"): {"node-a"},
+    ("13", "devices-usable"): {"node-6", "node-7"},
+    ("48", "devices-usable"): {"node-1b"},
+    ("18", "network-devices"): {"node-a"},
+    ("20", "sharing-agrees"): {"node-a"},
+    ("30", "models-known"): {"node-b"},
+    ("26", "dra"): {"node-40c", "node-4c"},
+}
+"""Nodes that the words of a case name, by our check."""
+
+
+@pytest.mark.parametrize(("case", "name"), NAMED)
+def test_the_nodes_that_are_at_fault_are_named_and_no_others(case: str, name: str) -> None:
+    named = {
+        evidence.node
+        for finding in findings(case)
+        if finding.check == name and finding.verdict in (Verdict.FAIL, Verdict.WARN)
+        for evidence in finding.evidence
+    }
+    assert named == NAMED[case, name]
+
+
+def test_withdrawn_boards_are_counted_in_boards() -> None:
+    assert [of(n, "devices-usable")[0][1] for n in ("02", "03", "05")] == [
+        "1 GPU withdrawn as unhealthy on 1 node",
+        "3 GPUs withdrawn as unhealthy on 1 node",
+        "1 GPU withdrawn as unhealthy on 1 node",
+    ]
+
+
+def test_ten_withdrawn_shares_are_one_board() -> None:
+    assert of("49", "devices-usable")[0][1] == "1 GPU withdrawn as unhealthy on 1 node"
+
+
+def test_three_levels_of_topology_are_found() -> None:
+    ((verdict, title),) = of("16", "topology-known")
+    assert (verdict, title) == ("pass", "3 levels of topology are known of every GPU node")
+
+
+def test_two_racks_of_one_name_are_told_by_their_paths() -> None:
+    (finding,) = [f for f in findings("68") if f.check == "topology-known"]
+    assert [e.value for e in finding.evidence if "rack" in e.field] == [
+        "block-a/rack-1",
+        "block-b/rack-1",
+    ]
 
 
 def of(case: str, name: str) -> list[tuple[str, str]]:
