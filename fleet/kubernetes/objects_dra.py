@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated
 
 from msgspec import Meta, field
@@ -32,12 +33,18 @@ _KEPT_ATTRIBUTES = frozenset(
         "partitionProfile",
     }
 )
+_KEPT_CAPACITIES = frozenset({"memory", "addressableMemory"})
 
 
-class Attribute(Part):
+class Attribute(Part, frozen=True):
     """A text value; the other types say nothing that is used here."""
 
     string: Name | None = None
+
+
+@lru_cache(maxsize=4096)
+def _same_attribute(value: Attribute) -> Attribute:
+    return value
 
 
 class CapacityRange(Part):
@@ -57,8 +64,13 @@ class Capacity(Part):
     requestPolicy: RequestPolicy | None = None
 
 
-class Counter(Part):
+class Counter(Part, frozen=True):
     value: Quantity | None = None
+
+
+@lru_cache(maxsize=4096)
+def _same_counters(counters: tuple[tuple[str, Counter], ...]) -> dict[str, Counter]:
+    return dict(counters)
 
 
 class CounterSet(Part):
@@ -69,6 +81,11 @@ class CounterSet(Part):
 class CounterUse(Part):
     counterSet: Name = ""
     counters: dict[Name, Counter] | None = None
+
+    def __post_init__(self) -> None:
+        """Cuts of one kind take the same of every board: kept once."""
+        if self.counters:
+            self.counters = _same_counters(tuple(self.counters.items()))
 
 
 class SelectorRequirement(Part):
@@ -103,12 +120,19 @@ class Basic(Part):
     allowMultipleAllocations: bool | None = None
 
     def __post_init__(self) -> None:
-        """Forget what no rule reads: a cluster may publish hundreds of thousands of devices."""
+        """Forget what no rule reads, and keep once what devices have in common: a cluster may
+        publish hundreds of thousands of them."""
         if self.attributes:
             self.attributes = {
-                name: value
+                name: _same_attribute(value)
                 for name, value in self.attributes.items()
                 if value.string and name.rpartition("/")[2] in _KEPT_ATTRIBUTES
+            }
+        if self.capacity and not self.allowMultipleAllocations:
+            self.capacity = {
+                name: value
+                for name, value in self.capacity.items()
+                if name.rpartition("/")[2] in _KEPT_CAPACITIES
             }
 
 
