@@ -10,10 +10,12 @@ Everything here can be encoded and decoded with msgspec (``encode`` / ``decode``
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from itertools import batched
 
 import msgspec
 
@@ -347,6 +349,7 @@ class PodRole:
     node_selector: dict[str, str] = field(default_factory=dict)
     node_affinity: NodeAffinity = ()
     claims: int = 0  # ResourceClaims of one pod
+    done: int = 0  # of ``pods``: have succeeded and do not come again
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +380,8 @@ class Controller:
     roles: tuple[PodRole, ...] = ()
     preferred_topology_keys: tuple[str, ...] = ()  # those of topology_keys that are only a wish
     queue: str = ""  # of Kueue or Volcano, by the object's own words
+    top: Owner | None = None
+    """The workload that its pods are known by, where that is an object that was not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,6 +511,24 @@ class Inventory:
 def encode(inventory: Inventory) -> bytes:
     """The value as bytes (msgpack), for a snapshot."""
     return msgspec.msgpack.encode(inventory)
+
+
+def encode_parts(inventory: Inventory) -> Iterator[bytes]:
+    """What ``encode`` gives, in parts of bounded size: of a large cluster, the whole is too much
+    to hold beside the value. Headers are those of the msgpack specification, map 32 and array 32.
+    """
+    pack = msgspec.msgpack.Encoder().encode
+    fields = dataclasses.fields(inventory)
+    yield b"\xdf" + len(fields).to_bytes(4)
+    for each in fields:
+        value = getattr(inventory, each.name)
+        yield pack(each.name)
+        if not isinstance(value, tuple):
+            yield pack(value)
+            continue
+        yield b"\xdd" + len(value).to_bytes(4)
+        for some in batched(value, 500):
+            yield b"".join(map(pack, some))
 
 
 def decode(data: bytes) -> Inventory:

@@ -1,0 +1,1 @@
+"""What ``benchmarks.sync`` measures, each part in a process of its own."""
