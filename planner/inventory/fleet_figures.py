@@ -1,7 +1,7 @@
 """The figures of the overview: sums, capacity by model, largest gang, idle cost.
 
-They are computed from whole inventories. Snapshots never change, so a process keeps what it has
-computed for a set of snapshots and a price book.
+They are added up from the figures that are stored with each snapshot. Snapshots never change, so
+a process keeps the sums of a set of snapshots.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from fleet.catalogue.prices import PriceBook, PriceKind
-from fleet.costs import IdleReport, idle_cost
+from fleet.costs import IdleReport, idle_priced
 from fleet.model_names import model_words
-from fleet.summary import FleetSummary, SummaryRow, summarise
+from fleet.summary import SummaryRow
 from planner import charts
 from planner.accounts.models import Team
 from planner.frame.templatetags.components import money
-from planner.inventory import pricing
+from planner.inventory import pricing, stored_figures
 from planner.inventory.models import Cluster, Snapshot
 from planner.inventory.queries import NO_MODEL, node_list_url
 
@@ -31,14 +31,13 @@ SnapshotKey = tuple[str, int, datetime]
 """Cluster name, snapshot, and when its row was made: a key is never used twice."""
 
 
-@lru_cache(maxsize=32)
-def _computed(keys: tuple[SnapshotKey, ...], book: PriceBook) -> tuple[FleetSummary, IdleReport]:
+@lru_cache(maxsize=64)
+def _together(keys: tuple[SnapshotKey, ...]) -> stored_figures.Figures:
     names = {pk: name for name, pk, _made in keys}
-    inventories = {
-        names[snapshot.pk]: snapshot.inventory()
-        for snapshot in Snapshot.objects.filter(pk__in=names).only("value")
-    }
-    return summarise(inventories), idle_cost(inventories, book)
+    stored = Snapshot.objects.filter(pk__in=names).values_list("pk", "figures")
+    return stored_figures.together(
+        stored_figures.decoded(figures, names[pk]) for pk, figures in stored
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,8 @@ def figures(
         if c.current_snapshot is not None
     )
     book = pricing.price_book(team) if team is not None else PriceBook()
-    summary, idle = _computed(keys, book)
+    found = _together(keys)
+    summary, idle = found.summary, idle_priced(found.idle, book)
     totals = summary.totals
     stranded = totals.stranded
     is_known = totals.uncounted_nodes < totals.gpu_nodes or not totals.gpu_nodes

@@ -112,8 +112,6 @@ class Snapshot(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     read_seconds = models.FloatField(default=0)
     job_id = models.BigIntegerField(null=True)
-    value = models.BinaryField()  # zlib of fleet.inventory.encode
-
     kubernetes_version = models.CharField(max_length=60, blank=True)
     provider = models.CharField(max_length=40, blank=True)
     node_count = models.PositiveIntegerField(default=0)
@@ -127,15 +125,18 @@ class Snapshot(models.Model):
     partly_used_gpus = models.PositiveIntegerField(null=True)  # neither free nor requested
     uncounted_nodes = models.PositiveIntegerField(default=0)  # GPU nodes that hide their number
     problem_count = models.PositiveIntegerField(default=0)
-    flagged = models.CharField(max_length=300, blank=True)  # "shrunk by more than half"
-    files = models.JSONField(default=list)  # names of the files it was read from
     fragment_gpus = models.PositiveIntegerField(null=True)  # of the free: in too small pieces
+    flagged = models.CharField(max_length=300, blank=True)  # "shrunk by more than half"
+    verdicts = models.JSONField(default=dict)  # verdict -> count
+    files = models.JSONField(default=list)  # names of the files it was read from
     topology_keys = models.JSONField(default=list)  # [level, label key], coarse to fine
+    # Large columns come last: SQLite walks through all of a row that lies before a column.
+    figures = models.JSONField(default=dict)  # planner.inventory.stored_figures
     topology = models.JSONField(default=dict)  # planner.inventory.levels: proposal, keys, slots
     reads = models.JSONField(default=list)  # one entry a resource: status, count, detail
     problems = models.JSONField(default=list)  # one line an odd object
     findings = models.JSONField(default=list)  # the checklist, as of this snapshot
-    verdicts = models.JSONField(default=dict)  # verdict -> count
+    value = models.BinaryField()  # zlib of fleet.inventory.encode
 
     objects = SnapshotQuerySet.as_manager()
 
@@ -151,7 +152,9 @@ class Snapshot(models.Model):
         return f"snapshot {self.number} of cluster {self.cluster_id}"
 
     def set_inventory(self, inventory: fleet_inventory.Inventory) -> None:
-        self.value = zlib.compress(fleet_inventory.encode(inventory), 3)
+        packer = zlib.compressobj(3)  # part by part: the whole is large beside what it packs to
+        parts = [packer.compress(part) for part in fleet_inventory.encode_parts(inventory)]
+        self.value = b"".join((*parts, packer.flush()))
 
     def inventory(self) -> fleet_inventory.Inventory:
         """The value for the engine."""
@@ -161,7 +164,9 @@ class Snapshot(models.Model):
 class NodeRow(models.Model):
     """One node of a snapshot, to browse, sort and filter. ``value`` is the encoded Node."""
 
-    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="nodes")
+    snapshot = models.ForeignKey(
+        Snapshot, on_delete=models.CASCADE, related_name="nodes", db_index=False
+    )
     name = models.CharField(max_length=253)
     pool = models.CharField(max_length=253, blank=True)
     instance_type = models.CharField(max_length=253, blank=True)
@@ -183,6 +188,8 @@ class NodeRow(models.Model):
     fragment = models.PositiveIntegerField(null=True)  # of the free: fewer than a usual pod
     usual_pod = models.PositiveIntegerField(null=True)  # GPUs of a usual pod, beside a fragment
     unhealthy = models.PositiveIntegerField(null=True)
+    not_schedulable = models.PositiveIntegerField(null=True)  # and not requested
+    partly_used = models.PositiveIntegerField(null=True)  # shared or cut: held or not, unknown
     squares = models.CharField(max_length=4000, blank=True)  # state letter of each GPU
     topology = models.JSONField(default=dict)  # level name -> value, levels without one left out
     problem_count = models.PositiveIntegerField(default=0)
@@ -195,7 +202,11 @@ class NodeRow(models.Model):
             )
         ]
         indexes = [
-            models.Index(fields=["snapshot", "gpu_model", "name"], name="inventory_nodes_by_model")
+            # What the filters offer, without a look at the rows.
+            models.Index(
+                fields=["snapshot", "is_gpu_node", "gpu_model", "gpu_label", "pool"],
+                name="inventory_node_choices",
+            )
         ]
 
     def __str__(self) -> str:
@@ -211,20 +222,30 @@ class NodeRow(models.Model):
 class PodRow(models.Model):
     """A pod that asks for a GPU or runs on a GPU node."""
 
-    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="pods")
+    snapshot = models.ForeignKey(
+        Snapshot, on_delete=models.CASCADE, related_name="pods", db_index=False
+    )
     node_name = models.CharField(max_length=253, blank=True)
     namespace = models.CharField(max_length=253)
     name = models.CharField(max_length=253)
     owner = models.CharField(max_length=300, blank=True)  # "Deployment chat"
     state = models.CharField(max_length=20)
     gpu_units = models.PositiveIntegerField(default=0)
-    gpu_resource = models.CharField(max_length=253, blank=True)
-    value = models.BinaryField()
+    gpu_resource = models.CharField(max_length=253, blank=True)  # the one with the most units
+    requests = models.JSONField(default=dict)  # accelerator resource -> units
 
     class Meta:
         indexes = [
             models.Index(fields=["snapshot", "node_name"], name="inventory_pods_by_node"),
-            models.Index(fields=["snapshot", "namespace", "name"], name="inventory_pods_by_name"),
+            models.Index(
+                fields=["snapshot", "namespace", "owner", "name"], name="inventory_pods_by_owner"
+            ),
+            # Sums by owner come from the index alone.
+            models.Index(
+                fields=["snapshot", "namespace", "owner", "state", "gpu_resource", "gpu_units"],
+                condition=models.Q(gpu_units__gt=0),
+                name="inventory_gpu_pods_by_owner",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from fleet.units import gib_text
 from planner.inventory import stranded
 from planner.inventory.models import Cluster, NodeRow, PodRow
 from planner.inventory.queries import node_list_url
-from planner.inventory.rows import node_value, pod_value
+from planner.inventory.rows import node_value
 from planner.inventory.topology import domain_text, level_word
 
 MOST_PODS = 500
@@ -140,6 +140,5 @@ def _measure(label: str, allocatable: int, taken: int, text: Callable[[int], str
 
 
 def _pod(row: PodRow) -> PodLine:
-    pod = pod_value(row)
-    requests = ", ".join(f"{count} {name}" for name, count in sorted(pod.requests.items()))
+    requests = ", ".join(f"{count} {name}" for name, count in sorted(row.requests.items()))
     return PodLine(row, requests, row.owner)

@@ -14,7 +14,7 @@ import msgspec
 from fleet import inventory as fi
 from fleet.boards.asked import NOTHING_ASKED, Asked
 from fleet.boards.states import NodeFigures, node_figures, node_squares
-from planner.inventory.models import NodeRow, PodRow, Snapshot
+from planner.inventory.models import NodeRow, Snapshot
 
 LARGEST_COUNT = 2**31 - 1
 MOST_SQUARES = 4000
@@ -29,7 +29,9 @@ SQUARE_LETTERS = {
 
 def storable(text: str, length: int | None = None) -> str:
     """``text`` as every database takes it: no NUL, no lone surrogate, at most ``length``."""
-    clean = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    clean = text
+    if not text.isascii() or "\0" in text:
+        clean = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
     return clean if length is None or len(clean) <= length else clean[: length - 1] + "…"
 
 
@@ -100,6 +102,8 @@ def _node_row(snapshot: Snapshot, node: fi.Node, name: str, asked: Asked) -> Nod
         free=count(figures.free),
         stranded=count(figures.stranded),
         unhealthy=count(figures.unhealthy),
+        not_schedulable=count(figures.not_schedulable),
+        partly_used=count(figures.unknown),
         stranded_cause=storable(figures.stranded_cause, 20),
         fragment=count(figures.fragment),
         usual_pod=count(figures.usual_pod),
@@ -121,28 +125,37 @@ def _squares(node: fi.Node, figures: NodeFigures, asked: Asked) -> str:
     return "".join(SQUARE_LETTERS[state] for state in node_squares(node, asked))
 
 
-def pod_rows(snapshot: Snapshot, pods: tuple[fi.Pod, ...]) -> Iterator[PodRow]:
-    """One row a pod that the inventory keeps."""
+POD_COLUMNS = (
+    "snapshot_id",
+    "node_name",
+    "namespace",
+    "name",
+    "owner",
+    "state",
+    "gpu_units",
+    "gpu_resource",
+    "requests",
+)
+
+
+def pod_rows(snapshot: Snapshot, pods: tuple[fi.Pod, ...]) -> Iterator[tuple[object, ...]]:
+    """One row a pod that the inventory keeps: the values of ``POD_COLUMNS``."""
+    key = snapshot.pk
     for pod in pods:
-        resource = max(pod.requests, key=lambda key: pod.requests[key], default="")
-        yield PodRow(
-            snapshot=snapshot,
-            node_name=storable(pod.node, 253),
-            namespace=storable(pod.namespace, 253),
-            name=storable(pod.name, 253),
-            owner=storable(f"{pod.owner.kind} {pod.owner.name}".strip(), 300),
-            state=storable(pod.state, 20),
-            gpu_units=count(sum(pod.requests.values())) or 0,
-            gpu_resource=storable(resource, 253),
-            value=msgspec.msgpack.encode(pod),
+        requests = pod.requests
+        yield (
+            key,
+            storable(pod.node, 253),
+            storable(pod.namespace, 253),
+            storable(pod.name, 253),
+            storable(f"{pod.owner.kind} {pod.owner.name}".strip(), 300),
+            storable(pod.state, 20),
+            count(sum(requests.values())) or 0,
+            storable(max(requests, key=lambda name: requests[name], default=""), 253),
+            {storable(name, 317): count(units) for name, units in requests.items()},
         )
 
 
 def node_value(row: NodeRow) -> fi.Node:
     """The whole node behind a row."""
     return msgspec.msgpack.decode(bytes(row.value), type=fi.Node)
-
-
-def pod_value(row: PodRow) -> fi.Pod:
-    """The whole pod behind a row."""
-    return msgspec.msgpack.decode(bytes(row.value), type=fi.Pod)

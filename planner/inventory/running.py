@@ -66,4 +66,4 @@ def pods_of_owner(cluster: Cluster, chosen: ChosenOwner) -> list[PodRow]:
     pods = PodRow.objects.filter(
         snapshot=cluster.current_snapshot_id, namespace=chosen.namespace, owner=chosen.owner
     )
-    return list(pods.defer("value").order_by("name")[:MOST_PODS])
+    return list(pods.order_by("name")[:MOST_PODS])

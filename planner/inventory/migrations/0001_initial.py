@@ -102,13 +102,20 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="snapshots",
+                        to="inventory.cluster",
+                    ),
+                ),
                 ("number", models.PositiveIntegerField()),
                 ("is_complete", models.BooleanField(default=False)),
                 ("taken_at", models.DateTimeField()),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("read_seconds", models.FloatField(default=0)),
                 ("job_id", models.BigIntegerField(null=True)),
-                ("value", models.BinaryField()),
                 ("kubernetes_version", models.CharField(blank=True, max_length=60)),
                 ("provider", models.CharField(blank=True, max_length=40)),
                 ("node_count", models.PositiveIntegerField(default=0)),
@@ -122,23 +129,17 @@ class Migration(migrations.Migration):
                 ("partly_used_gpus", models.PositiveIntegerField(null=True)),
                 ("uncounted_nodes", models.PositiveIntegerField(default=0)),
                 ("problem_count", models.PositiveIntegerField(default=0)),
-                ("flagged", models.CharField(blank=True, max_length=300)),
-                ("files", models.JSONField(default=list)),
                 ("fragment_gpus", models.PositiveIntegerField(null=True)),
+                ("flagged", models.CharField(blank=True, max_length=300)),
+                ("verdicts", models.JSONField(default=dict)),
+                ("files", models.JSONField(default=list)),
                 ("topology_keys", models.JSONField(default=list)),
+                ("figures", models.JSONField(default=dict)),
                 ("topology", models.JSONField(default=dict)),
                 ("reads", models.JSONField(default=list)),
                 ("problems", models.JSONField(default=list)),
                 ("findings", models.JSONField(default=list)),
-                ("verdicts", models.JSONField(default=dict)),
-                (
-                    "cluster",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="snapshots",
-                        to="inventory.cluster",
-                    ),
-                ),
+                ("value", models.BinaryField()),
             ],
             options={
                 "ordering": ("-number",),
@@ -153,6 +154,15 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pods",
+                        to="inventory.snapshot",
+                    ),
+                ),
                 ("node_name", models.CharField(blank=True, max_length=253)),
                 ("namespace", models.CharField(max_length=253)),
                 ("name", models.CharField(max_length=253)),
@@ -160,15 +170,7 @@ class Migration(migrations.Migration):
                 ("state", models.CharField(max_length=20)),
                 ("gpu_units", models.PositiveIntegerField(default=0)),
                 ("gpu_resource", models.CharField(blank=True, max_length=253)),
-                ("value", models.BinaryField()),
-                (
-                    "snapshot",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="pods",
-                        to="inventory.snapshot",
-                    ),
-                ),
+                ("requests", models.JSONField(default=dict)),
             ],
         ),
         migrations.CreateModel(
@@ -178,6 +180,15 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="nodes",
+                        to="inventory.snapshot",
                     ),
                 ),
                 ("name", models.CharField(max_length=253)),
@@ -200,18 +211,12 @@ class Migration(migrations.Migration):
                 ("fragment", models.PositiveIntegerField(null=True)),
                 ("usual_pod", models.PositiveIntegerField(null=True)),
                 ("unhealthy", models.PositiveIntegerField(null=True)),
+                ("not_schedulable", models.PositiveIntegerField(null=True)),
+                ("partly_used", models.PositiveIntegerField(null=True)),
                 ("squares", models.CharField(blank=True, max_length=4000)),
                 ("topology", models.JSONField(default=dict)),
                 ("problem_count", models.PositiveIntegerField(default=0)),
                 ("value", models.BinaryField()),
-                (
-                    "snapshot",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="nodes",
-                        to="inventory.snapshot",
-                    ),
-                ),
             ],
         ),
         migrations.AddField(
@@ -237,13 +242,22 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="podrow",
             index=models.Index(
-                fields=["snapshot", "namespace", "name"], name="inventory_pods_by_name"
+                fields=["snapshot", "namespace", "owner", "name"], name="inventory_pods_by_owner"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="podrow",
+            index=models.Index(
+                condition=models.Q(("gpu_units__gt", 0)),
+                fields=["snapshot", "namespace", "owner", "state", "gpu_resource", "gpu_units"],
+                name="inventory_gpu_pods_by_owner",
             ),
         ),
         migrations.AddIndex(
             model_name="noderow",
             index=models.Index(
-                fields=["snapshot", "gpu_model", "name"], name="inventory_nodes_by_model"
+                fields=["snapshot", "is_gpu_node", "gpu_model", "gpu_label", "pool"],
+                name="inventory_node_choices",
             ),
         ),
         migrations.AddConstraint(
