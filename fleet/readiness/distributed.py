@@ -20,6 +20,8 @@ SYSTEMS = frozenset({"native", "kueue", "volcano", "kai", "coscheduling"})
 """Machinery that can hold pods together. A LeaderWorkerSet or JobSet alone groups pods and does
 not hold them."""
 
+KAI_QUEUE_LABEL = "kai.scheduler/queue"
+KUEUE_GROUP_LABEL = "kueue.x-k8s.io/pod-group-name"
 GROUP_INDEX = "leaderworkerset.sigs.k8s.io/group-index"
 
 GROUPING_KINDS = frozenset(
@@ -148,7 +150,7 @@ def _of_controller(subject: Subject, controller: Controller, size: int) -> Distr
 def _of_pods(subject: Subject) -> Iterator[Distributed]:
     found: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
     for pod in subject.orphan_pods():
-        if pod.gang is not None and _is_held(pod.gang) and pod.gang.group:
+        if pod.gang is not None and _is_held(pod.gang) and pod.gang.group and not _by_queue(pod):
             found[(pod.namespace, pod.gang.system, pod.gang.group)].append(pod)
         elif pod.owner.kind in GROUPING_KINDS:
             found[(pod.namespace, pod.owner.kind, pod.owner.name)].append(pod)
@@ -189,6 +191,14 @@ def _of_pods(subject: Subject) -> Iterator[Distributed]:
             suspended=False,
             controller=None,
         )
+
+
+def _by_queue(pod: Pod) -> bool:
+    """Whether the name of its gang is only that of the queue it waits in, which pods of many
+    jobs share."""
+    queues = {pod.labels.get(key) for key in (KUEUE_LABEL, KAI_QUEUE_LABEL)} - {None}
+    group = pod.gang.group if pod.gang is not None else ""
+    return group in queues and pod.labels.get(KUEUE_GROUP_LABEL) != group
 
 
 def _is_held(gang: Gang | None) -> bool:
