@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from fleet.device_classes import classes_by_resource
 from fleet.fits.ask import Ask
 from fleet.fits.groups import Domain, Member, groups_that_fit
 from fleet.fits.node import No, refusal
@@ -17,8 +18,6 @@ MOST_GROUPS = 1_000
 
 EXAMPLES = 5
 """Nodes named for each reason."""
-
-_IMPLICIT = "deviceclass.resource.kubernetes.io/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +42,10 @@ class Fit:
 
 def mapped_resources(inventory: Inventory) -> Mapped:
     """Extended resources that device classes answer to: their own name and the implicit one."""
-    found: dict[str, frozenset[str]] = {}
-    for item in inventory.device_classes:
-        drivers = frozenset(f"dra:{driver}" for driver in item.drivers)
-        for name in (item.extended_resource, f"{_IMPLICIT}{item.name}"):
-            if name:
-                found[name] = drivers
-    return found
+    return {
+        name: frozenset(f"dra:{driver}" for driver in item.drivers)
+        for name, item in classes_by_resource(inventory.device_classes).items()
+    }
 
 
 def held_device_memory(pods: Iterable[Pod]) -> dict[str, int]:

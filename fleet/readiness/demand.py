@@ -77,12 +77,24 @@ def offers(subject: Subject, node: Node, requests: dict[str, int]) -> bool:
 
     A resource that a DeviceClass maps is also met by the node's DRA devices."""
     units = {u.resource: u.allocatable for group in node.groups for u in group.units}
-    devices = sum(u.allocatable for group in node.groups for u in group.units_of(UnitKind.DRA))
+    devices = {
+        u.resource.removeprefix("dra:"): u.allocatable
+        for group in node.groups
+        for u in group.units_of(UnitKind.DRA)
+    }
     return all(
-        units.get(resource, 0) >= number
-        or (resource in subject.mapped_resources and devices >= number)
+        units.get(resource, 0) >= number or _through_claims(subject, resource, devices) >= number
         for resource, number in requests.items()
     )
+
+
+def _through_claims(subject: Subject, resource: str, devices: dict[str, int]) -> int:
+    """Devices by which a DeviceClass meets a resource, of the drivers that it selects."""
+    answering = subject.mapped_resources.get(resource)
+    if answering is None:
+        return 0
+    drivers = answering.drivers or tuple(devices)
+    return sum(devices.get(driver, 0) for driver in drivers)
 
 
 def node_classes(subject: Subject, works: Sequence[Work]) -> tuple[tuple[Node, ...], ...]:

@@ -27,18 +27,22 @@ def check(subject: Subject) -> Iterator[Finding]:
     unreadable = [n for n in subject.gpu_nodes if _is_unreadable(n)]
     if unreadable:
         yield _unreadable(unreadable)
-    running = [n for n in subject.gpu_nodes if not _is_starting(n) and not _is_unreadable(n)]
+    incomplete = [n for n in subject.gpu_nodes if _is_incomplete(n)]
+    if incomplete:
+        yield _incomplete(incomplete)
+    unclear = {n.name for n in (*unreadable, *incomplete)}
+    running = [n for n in subject.gpu_nodes if not _is_starting(n) and n.name not in unclear]
     silent = [n for n in running if not offers_any(n)]
     if silent:
         yield _silent(subject, silent)
     else:
-        starting = len(subject.gpu_nodes) - len(unreadable) - len(running)
+        starting = len(subject.gpu_nodes) - len(unclear) - len(running)
         detail = (
             say_many("{n} node still starting.", "{n} nodes still starting.", starting)
             if starting
             else ""
         )
-        if not running and unreadable:
+        if not running and unclear:
             return
         if not running:
             yield not_applicable(CHECK, QUESTION, say("All GPU nodes are still starting"), detail)
@@ -55,6 +59,38 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _is_unreadable(node: Node) -> bool:
     return any(group.unreadable for group in node.groups)
+
+
+def _is_incomplete(node: Node) -> bool:
+    """Nothing is offered, and DRA pools of the node cannot be counted now."""
+    return (
+        not _is_unreadable(node)
+        and not offers_any(node)
+        and any(group.incomplete for group in node.groups)
+    )
+
+
+def _incomplete(nodes: list[Node]) -> Finding:
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.UNKNOWN,
+        say_many(
+            "{n} GPU node publishes an incomplete DRA pool",
+            "{n} GPU nodes publish incomplete DRA pools",
+            len(nodes),
+        ),
+        say("What they offer is known once all slices of the pool are there."),
+        bounded(
+            [
+                of_node(node, "ResourceSlice.spec.pool", reason)
+                for node in nodes
+                for group in node.groups
+                for reason in group.incomplete
+            ]
+        ),
+        source=_source(),
+    )
 
 
 def _unreadable(nodes: list[Node]) -> Finding:

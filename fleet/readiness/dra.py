@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalogue.kubernetes_releases import maturity
-from fleet.inventory import Node, ReadStatus, UnitKind
+from fleet.inventory import Node, Pod, ReadStatus, UnitKind
 from fleet.readiness.finding import Finding, Verdict
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import bounded, not_applicable, of_api_server, of_node, of_pod, unknown
@@ -45,7 +45,75 @@ def check(subject: Subject) -> Iterator[Finding]:
             ),
             source=_SOURCE,
         )
+    partial = [node for node in subject.gpu_nodes if any(g.incomplete for g in node.groups)]
+    if partial:
+        yield _incomplete(partial)
+    missing = _missing_classes(subject)
+    if missing:
+        yield _no_class(missing)
     yield _state(subject)
+
+
+def _incomplete(nodes: list[Node]) -> Finding:
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.WARN,
+        say_many(
+            "{n} node has a DRA pool that is incomplete",
+            "{n} nodes have DRA pools that are incomplete",
+            len(nodes),
+        ),
+        say(
+            "Slices of the pool's newest generation are missing: the scheduler takes nothing from "
+            "it, and its devices are not counted here."
+        ),
+        bounded(
+            [
+                of_node(n, "ResourceSlice.spec.pool", reason)
+                for n in nodes
+                for g in n.groups
+                for reason in g.incomplete
+            ]
+        ),
+        say(
+            "A pool is incomplete for seconds while its driver publishes it anew. If it stays so, "
+            "read the log of the driver's pod on the node."
+        ),
+        source=_SOURCE,
+    )
+
+
+def _missing_classes(subject: Subject) -> list[tuple[Pod, str]]:
+    """Pods that wait, with a DeviceClass that their claims ask and that is not there."""
+    if not subject.was_read(_CLASSES) or not subject.inventory.device_classes:
+        return []  # unknown, or none at all: another finding
+    known = {item.name for item in subject.inventory.device_classes}
+    return [
+        (pod, name)
+        for pod in subject.work_pods
+        if not pod.node
+        for name in pod.claim_classes
+        if name not in known
+    ]
+
+
+def _no_class(missing: list[tuple[Pod, str]]) -> Finding:
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.FAIL,
+        say_many(
+            "{n} pod claims devices of a class that does not exist",
+            "{n} pods claim devices of a class that does not exist",
+            len({(pod.namespace, pod.name) for pod, _ in missing}),
+        ),
+        say("Such a claim is never allocated, and its pod never scheduled."),
+        bounded([of_pod(pod, "spec.resourceClaims", f"deviceClassName {n}") for pod, n in missing]),
+        say("Correct deviceClassName in the claim or its template, or create the class:"),
+        "kubectl get deviceclasses\n",
+        source=_SOURCE,
+    )
 
 
 def _state(subject: Subject) -> Finding:

@@ -9,6 +9,7 @@ from fleet.inventory import Inventory
 from fleet.readiness import (
     alpha_objects,
     declared_load,
+    device_taints,
     devices_advertised,
     devices_usable,
     dra,
@@ -56,6 +57,7 @@ CHECKS: tuple[tuple[str, Check], ...] = tuple(
         pool_taints,
         devices_advertised,
         devices_usable,
+        device_taints,
         models_known,
         sharing_agrees,
         network_devices,

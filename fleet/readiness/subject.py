@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from fleet.inventory import Controller, Inventory, Node, Pod, ReadStatus
+from fleet.device_classes import classes_by_resource
+from fleet.inventory import Controller, DeviceClass, Inventory, Node, Pod, ReadStatus
 from fleet.sizing.requirement import Requirement
 from fleet.workloads import Workload
 
@@ -93,10 +94,9 @@ class Subject:
         return frozenset(p.gang.system for p in self.inventory.pods if p.gang is not None)
 
     @cached_property
-    def mapped_resources(self) -> frozenset[str]:
+    def mapped_resources(self) -> dict[str, DeviceClass]:
         """Extended resources that a DeviceClass maps to DRA devices."""
-        classes = self.inventory.device_classes
-        return frozenset(c.extended_resource for c in classes if c.extended_resource)
+        return classes_by_resource(self.inventory.device_classes)
 
     @cached_property
     def pods_by_owner(self) -> dict[tuple[str, str, str], tuple[Pod, ...]]:
