@@ -3,7 +3,7 @@ is worked out and held once, so that 150,000 of them fit into little memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, cast
 
 import msgspec
@@ -20,6 +20,7 @@ class Interned:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._ones: dict[Hashable, Hashable] = {}
         self._values: dict[bytes, Any] = {}
 
     def text(self, text: str) -> str:
@@ -30,6 +31,15 @@ class Interned:
         if len(self._texts) < _MOST:
             self._texts[text] = text
         return text
+
+    def one[H: Hashable](self, value: H) -> H:
+        """The value itself, or an equal one that was seen before."""
+        found = self._ones.get(value)
+        if found is not None:
+            return cast("H", found)
+        if len(self._ones) < _MOST:
+            self._ones[value] = value
+        return value
 
     def value[T](self, of: object, make: Callable[[], T]) -> T:
         """What ``make`` gives, called once for equal ``of``, which names everything that it looks

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 
-from fleet.inventory import Gang, Owner, Pod
+from fleet.inventory import ContainerProbes, Gang, NodeAffinity, Owner, Pod, Toleration
 from fleet.kubernetes.affinity import node_affinity_of
 from fleet.kubernetes.device_health import sick_devices
 from fleet.kubernetes.dra_demand import Claims, claims_of
@@ -15,7 +16,7 @@ from fleet.kubernetes.gathered import BoardUse
 from fleet.kubernetes.hami import hami_used
 from fleet.kubernetes.interned import Interned
 from fleet.kubernetes.objects import RawCluster
-from fleet.kubernetes.objects_core import ContainerStatus, PodObject, PodSpec, PodStatus
+from fleet.kubernetes.objects_core import ContainerStatus, PodObject, PodStatus
 from fleet.kubernetes.objects_dra import (
     ClaimTemplateObject,
     DeviceClassObject,
@@ -36,7 +37,24 @@ _MEMORY_OF = (
     ("nvidia.com/gpumem", "nvidia.com/gpu"),
     ("volcano.sh/vgpu-memory", "volcano.sh/vgpu-number"),
 )
+_NO_LABELS: dict[str, str] = {}  # shared: nobody changes what was read
 _SHARES_OF_A_BOARD = ("nvidia.com/gpucores", "nvidia.com/gpumem-percentage")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What pods of one template have in common, worked out and held once."""
+
+    request: PodRequest
+    priority: int
+    priority_class: str
+    preemption_policy: str
+    scheduler: str
+    tolerations: tuple[Toleration, ...]
+    node_selector: dict[str, str]
+    node_affinity: NodeAffinity
+    probes: tuple[ContainerProbes, ...]
+    gates: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +62,30 @@ class Measured:
     """One pod with what it takes, before it is known whether it is kept."""
 
     pod: PodObject
-    request: PodRequest
+    template: Template
     node: str
     is_finished: bool
+
+    @property
+    def request(self) -> PodRequest:
+        return self.template.request
 
 
 def measure(pod: PodObject, same: Interned) -> Measured:
     """One pod with the scheduler's arithmetic done."""
     return Measured(
         pod=pod,
-        request=_request(pod, same),
+        template=_template(pod, same),
         node=same.text(pod.spec.nodeName or ""),
         is_finished=pod.status.phase in FINISHED,
     )
 
 
-def _request(pod: PodObject, same: Interned) -> PodRequest:
-    """Pods of one template ask for the same: worked out once. The arithmetic is shown only what
-    equal pods share, so that it cannot look at more than what makes them equal."""
-    whole, now = pod.spec, pod.status
-    spec = PodSpec(
-        containers=whole.containers,
-        initContainers=whole.initContainers,
-        resources=whole.resources,
-        overhead=whole.overhead,
-    )
-    status = PodStatus(
+def _template(pod: PodObject, same: Interned) -> Template:
+    """The arithmetic is shown only what equal pods share, so that it cannot look at more of one
+    pod than what makes it equal to the others."""
+    now = pod.status
+    shared = PodStatus(
         conditions=[c for c in now.conditions or () if c.type == "PodResizePending"],
         containerStatuses=_resources_only(now.containerStatuses),
         initContainerStatuses=_resources_only(now.initContainerStatuses),
@@ -77,7 +93,24 @@ def _request(pod: PodObject, same: Interned) -> PodRequest:
         allocatedResources=now.allocatedResources,
         nodeAllocatableResourceClaimStatuses=now.nodeAllocatableResourceClaimStatuses,
     )
-    return same.value(["request", spec, status], lambda: pod_request(spec, status))
+    spec = copy(pod.spec)
+    spec.nodeName = None
+
+    def work_out() -> Template:
+        return Template(
+            request=pod_request(spec, shared),
+            priority=spec.priority or 0,
+            priority_class=spec.priorityClassName or "",
+            preemption_policy=spec.preemptionPolicy or "",
+            scheduler=spec.schedulerName or "default-scheduler",
+            tolerations=tolerations_of(spec.tolerations),
+            node_selector=dict(spec.nodeSelector or {}),
+            node_affinity=node_affinity_of(spec),
+            probes=probes_of(spec),
+            gates=tuple(g.name for g in spec.schedulingGates or ()),
+        )
+
+    return same.value([spec, shared], work_out)
 
 
 def _resources_only(statuses: list[ContainerStatus] | None) -> list[ContainerStatus]:
@@ -146,9 +179,9 @@ def surroundings_of(raw: RawCluster) -> Surroundings:
 
 def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
     """The pod as the inventory holds it. What pods have in common is kept once."""
-    meta, spec, status = m.pod.metadata, m.pod.spec, m.pod.status
+    meta, status, template = m.pod.metadata, m.pod.status, m.template
     owner = owner_of(meta, around.parents)
-    owner = same.value(["owner", owner], lambda: owner)
+    owner = same.one(owner)
     claims = around.claims.of_pod(m.pod)
     scheduled, ready = condition(m.pod, "PodScheduled"), condition(m.pod, "Ready")
     state = state_of(m.pod, around.nodes, around.now)
@@ -157,7 +190,6 @@ def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
     started = [s.state.running.startedAt for s in statuses if s.state and s.state.running]
     reason = scheduled.reason if scheduled is not None and scheduled.status == "False" else ""
     labels = {k: v for k, v in (meta.labels or {}).items() if v and k in KEPT_LABELS}
-    containers = [spec.containers, spec.initContainers]
     return Pod(
         namespace=same.text(meta.namespace),
         name=meta.name,
@@ -168,16 +200,12 @@ def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
         requests=m.request.devices,
         cpu_milli=m.request.cpu_milli,
         memory_mib=m.request.memory_mib,
-        priority=spec.priority or 0,
-        priority_class=same.text(spec.priorityClassName or ""),
-        preemption_policy=same.text(spec.preemptionPolicy or ""),
-        scheduler=same.text(spec.schedulerName or "default-scheduler"),
-        tolerations=same.value(
-            ["tolerations", spec.tolerations], lambda: tolerations_of(spec.tolerations)
-        ),
-        node_selector=same.value(
-            ["selector", spec.nodeSelector], lambda: dict(spec.nodeSelector or {})
-        ),
+        priority=template.priority,
+        priority_class=template.priority_class,
+        preemption_policy=template.preemption_policy,
+        scheduler=template.scheduler,
+        tolerations=template.tolerations,
+        node_selector=template.node_selector,
         gang=_gang(m.pod, around.minima),
         state=state.name,
         claims=claims.names,
@@ -188,16 +216,16 @@ def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
         ready=time_of(ready.lastTransitionTime) if ready and ready.status == "True" else None,
         restarts=sum(s.restartCount or 0 for s in statuses),
         waiting_reason=same.text(reason or next(filter(None, waiting), "")),
-        probes=same.value(["probes", containers], lambda: probes_of(spec)),
+        probes=template.probes,
         notes=m.request.problems,
-        gates=tuple(g.name for g in spec.schedulingGates or ()),
+        gates=template.gates,
         claim_devices=claims.gpus,
         claim_counts=claims.counts,
         claim_classes=claims.classes,
         gpu_fraction=_fraction(m),
         gpu_memory_mib=_device_memory(m),
-        labels=same.value(["labels", labels], lambda: labels),
-        node_affinity=() if m.node else node_affinity_of(spec),
+        labels=same.value(labels, lambda: labels) if labels else _NO_LABELS,
+        node_affinity=() if m.node else template.node_affinity,
         state_reason=same.text(state.reason),
         terminating_since=state.terminating_since,
         nominated_node="" if m.node else same.text(status.nominatedNodeName or ""),
