@@ -17,7 +17,7 @@ is the number of pods that fit, divided by the pods of a gang.
 
 Nodes that lack the label of a level are in no known domain of it. They are listed below their
 parent, apart: a gang on one node is counted there, for a larger one nobody can say whether it
-would stand together.
+would stand together. Where no node of a parent has the label, the parent is as fine as it gets.
 """
 
 from __future__ import annotations
@@ -157,7 +157,9 @@ def _tree(rooms: Sequence[_Room]) -> Iterator[tuple[Path, list[_Room]]]:
                 break
             found[room.path[:depth]].append(room)
     for path in sorted(found, key=_order):
-        yield path, found[path]
+        # Where no node of a parent has a label, the level does not divide it: nothing to say.
+        if not path or path[-1] is not None or len(found[path]) < len(found[path[:-1]]):
+            yield path, found[path]
 
 
 def _order(path: Path) -> list[tuple[bool, list[tuple[int, int | str]]]]:

@@ -100,7 +100,7 @@ def why_stranded(node: Node, cause: str) -> str:
     if cause == "memory":
         return say(
             "needs {need} memory beside each GPU, {left} left",
-            need=gib_text(MEMORY_PER_GPU_MIB),
+            need=gib_text(MEMORY_PER_GPU_MIB, 0),
             left=gib_text(memory_left(node)),
         )
     if cause == "pods":

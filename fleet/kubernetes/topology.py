@@ -33,6 +33,9 @@ from fleet.kubernetes.topology_keys import (
 Keys = tuple[tuple[str, str], ...]
 Labels = Mapping[str, str]
 
+RESERVED_NAMES = frozenset({"node", "any"})
+"""What workloads call one machine and the whole cluster; no level may be called so."""
+
 MOST_LEVELS = 8
 """Levels of one cluster; deeper hierarchies are not known to exist."""
 
@@ -70,7 +73,7 @@ def levels_of(
             continue
         value = _value(labels, key)
         if value is not None and (key, value) in doubtful:
-            value = f"{value} ({key})"
+            value = f"{value} ({key.replace("/", ":")})"  # "/" divides paths
         if value is not None or name not in found:
             carried = key if labels.get(key) or value is None else OLD_NAMES.get(key, key)
             found[name] = TopologyLevel(name, carried, value)
@@ -219,9 +222,9 @@ def _network(have: _Nodes) -> list[ProposedLevel]:
     rest = have
     while rest.labels:
         found = max(
-            ([pair for pair in family if rest.carriers(pair[1])] for family in _families(rest)),
+            (_carried(rest, family) for family in _families(rest)),
             key=lambda pairs: max((rest.carriers(key) for _, key in pairs), default=0),
-            default=[],
+            default=(),
         )
         if not found:
             break
@@ -233,6 +236,16 @@ def _network(have: _Nodes) -> list[ProposedLevel]:
             place += 1
         rest = rest.lacking(key for _, key in found)
     return levels
+
+
+def _carried(have: _Nodes, family: Keys) -> Keys:
+    """The levels of the family that nodes carry, each by the key that most of them carry."""
+    best: dict[str, tuple[int, str]] = {}
+    for name, key in family:
+        count = have.carriers(key)
+        if count > best.get(name, (0, ""))[0]:
+            best[name] = (count, key)
+    return tuple((name, key) for name, (_, key) in best.items())
 
 
 def _families(have: _Nodes) -> list[Keys]:
@@ -309,6 +322,8 @@ def _named(levels: Sequence[ProposedLevel]) -> list[ProposedLevel]:
     """Levels side by side that share a name are one level of several keys; others get a number."""
     found: list[ProposedLevel] = []
     for level in levels:
+        if level.name in RESERVED_NAMES:
+            level = replace(level, name=f"{level.name}-level")
         names = [known.name for known in found]
         if level.name in names and names[-1] != level.name:
             number = 2

@@ -26,7 +26,8 @@ CLIQUE_DOMAIN = "nvidia.com/gpu.clique/domain"
 
 TIER = re.compile(r"fabric\.topograph\.run/tier-([0-9]{1,2})")
 
-# Coarse to fine. The level that holds what one network leaf or one rack holds is called "rack".
+# Coarse to fine; of several keys of one level the one that most nodes carry is taken. The level
+# that holds what one network leaf or one rack holds is called "rack".
 FAMILIES: tuple[Pairs, ...] = (
     (
         ("block", "cloud.google.com/gce-topology-block"),
@@ -44,25 +45,18 @@ FAMILIES: tuple[Pairs, ...] = (
     ),
     (
         ("fabric", "backend.coreweave.cloud/fabric"),
-        ("superpod", "ib.coreweave.cloud/superpod"),
-        ("leaf", "backend.coreweave.cloud/leafgroup"),
-        ("rack", "node.coreweave.cloud/rack"),
-    ),
-    (
         ("fabric", "ib.coreweave.cloud/fabric"),
         ("superpod", "ib.coreweave.cloud/superpod"),
+        ("leaf", "backend.coreweave.cloud/leafgroup"),
         ("leaf", "ib.coreweave.cloud/leafgroup"),
         ("rack", "node.coreweave.cloud/rack"),
     ),
     (("block", "crusoe.ai/ib.partition.id"), ("rack", "crusoe.ai/pod.id")),
     (  # topograph before 1.0; its first releases said datacenter and block for core and leaf
         ("core", "network.topology.nvidia.com/core"),
-        ("spine", "network.topology.nvidia.com/spine"),
-        ("rack", "network.topology.nvidia.com/leaf"),
-    ),
-    (
         ("core", "network.topology.nvidia.com/datacenter"),
         ("spine", "network.topology.nvidia.com/spine"),
+        ("rack", "network.topology.nvidia.com/leaf"),
         ("rack", "network.topology.nvidia.com/block"),
     ),
     (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.forms.renderers import get_default_renderer
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -64,8 +65,15 @@ class LevelForm(forms.Form):
         return cleaned
 
 
-class _BaseLevelFormSet(forms.BaseFormSet):  # type: ignore[type-arg]  # not at run time
+class LevelFormSet(forms.BaseFormSet):  # type: ignore[type-arg]  # not at run time
     """The rows together, coarse to fine."""
+
+    form = LevelForm
+    renderer = get_default_renderer()
+    extra = 1
+    min_num = 0
+    max_num = absolute_max = MOST_ROWS
+    can_order = can_delete = can_delete_extra = validate_min = validate_max = edit_only = False
 
     def __init__(self, *args: Any, known: Iterable[str] = (), **kwargs: Any) -> None:
         kwargs.setdefault("prefix", "level")
@@ -73,7 +81,7 @@ class _BaseLevelFormSet(forms.BaseFormSet):  # type: ignore[type-arg]  # not at 
         super().__init__(*args, **kwargs)
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[str, str]], known: Iterable[str]) -> _BaseLevelFormSet:
+    def of(cls, rows: Sequence[tuple[str, str]], known: Iterable[str]) -> LevelFormSet:
         """The form with these rows, not yet sent."""
         return cls(initial=[{"name": name, "key": key} for name, key in rows], known=known)
 
@@ -122,11 +130,6 @@ class _BaseLevelFormSet(forms.BaseFormSet):  # type: ignore[type-arg]  # not at 
             )
 
 
-LevelFormSet = forms.formset_factory(
-    LevelForm, formset=_BaseLevelFormSet, extra=1, max_num=MOST_ROWS, absolute_max=MOST_ROWS
-)
-
-
 @dataclass(frozen=True, slots=True)
 class LevelLine:
     """One row as it is shown: what can be done with it, and how far its label reaches."""
@@ -145,9 +148,7 @@ class LevelLine:
         return self.number + 1
 
 
-def level_lines(
-    forms: _BaseLevelFormSet, carried: Mapping[str, tuple[int, int]]
-) -> list[LevelLine]:
+def level_lines(forms: LevelFormSet, carried: Mapping[str, tuple[int, int]]) -> list[LevelLine]:
     """The rows; ``carried`` is label key -> (GPU nodes, values)."""
     texts = [(form["name"].value() or "", form["key"].value() or "") for form in forms]
     filled = sum(any(pair) for pair in texts)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from fleet.kubernetes.topology import Keys, lay
@@ -105,7 +107,7 @@ def lay_levels(run: Run) -> str:
     if cluster is None:
         raise JobFailed("gone", "There is no such cluster any more.")
     for _ in range(TRIES):
-        before = Snapshot.objects.filter(pk=_current(cluster)).first()
+        before = Snapshot.objects.filter(pk__in=_current(cluster)).first()
         if before is None:
             return "no snapshot yet: the next one will show the levels"
         used = chosen(cluster)
@@ -126,8 +128,8 @@ def lay_levels(run: Run) -> str:
     )
 
 
-def _current(cluster: Cluster) -> int | None:
-    return Cluster.objects.filter(pk=cluster.pk).values_list("current_snapshot", flat=True).first()
+def _current(cluster: Cluster) -> QuerySet[Cluster, Any]:
+    return Cluster.objects.filter(pk=cluster.pk).values("current_snapshot")
 
 
 def _laid(run: Run, cluster: Cluster, before: Snapshot, levels: Keys) -> Snapshot:

@@ -9,7 +9,7 @@ import msgspec
 from django.utils.translation import gettext as _
 
 from fleet.model_names import model_words
-from fleet.slots import ModelSlots, Place
+from fleet.slots import ModelSlots, Path, Place
 from planner.inventory.models import Cluster, Snapshot
 from planner.inventory.queries import NO_MODEL, node_list_url
 from planner.inventory.topology import domain_text, level_names, level_word
@@ -30,6 +30,7 @@ class SlotRow:
     url: str
     free_url: str
     place: Place
+    gangs: list[tuple[int, int | None]]  # (size, gangs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def slot_tables(cluster: Cluster, snapshot: Snapshot) -> list[SlotTable]:
 
 
 def _table(cluster: Cluster, levels: Sequence[str], model: ModelSlots) -> SlotTable:
-    shown = model.places[:MOST_ROWS]
+    shown = _worth_showing(model.places)[:MOST_ROWS]
     return SlotTable(
         model=model_words(model.model or None, model.label, ""),
         sizes=model.sizes,
@@ -69,6 +70,18 @@ def _table(cluster: Cluster, levels: Sequence[str], model: ModelSlots) -> SlotTa
         rows=[_row(cluster, levels, model, place) for place in shown],
         left_out=len(model.places) - len(shown),
     )
+
+
+def _worth_showing(places: Sequence[Place]) -> list[Place]:
+    """The places without those below one that has no room: they can have none either."""
+    shown: list[Place] = []
+    full: Path | None = None
+    for place in places:
+        if full is not None and place.path[: len(full)] == full:
+            continue
+        full = place.path if place.free == place.largest == 0 and not place.uncounted else None
+        shown.append(place)
+    return shown
 
 
 def _shape(pods: int, gpus: int) -> str:
@@ -98,4 +111,5 @@ def _row(cluster: Cluster, levels: Sequence[str], model: ModelSlots, place: Plac
         url=node_list_url(**where),
         free_url=node_list_url(**where, state="free"),
         place=place,
+        gangs=list(zip(model.sizes, place.gangs, strict=True)),
     )
