@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from fleet.fits.groups import domain_path
 from fleet.inventory import Node
 from fleet.readiness.distributed import Distributed, distributed
 from fleet.readiness.finding import Evidence, Finding, Verdict
@@ -114,10 +115,11 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
             say("Make it smaller, or add nodes."),
         )
     for key in gang.topology_keys:
-        carrying: dict[str, list[Node]] = defaultdict(list)
+        carrying: dict[tuple[str, ...], list[Node]] = defaultdict(list)
         for node in nodes:
-            if key in node.labels:
-                carrying[_path(node, key)].append(node)
+            path = domain_path(node, key)
+            if path is not None:
+                carrying[path].append(node)
         if not carrying:
             return _finding(
                 Verdict.FAIL,
@@ -148,16 +150,6 @@ def _judge(subject: Subject, gang: Distributed) -> Finding | None:
                 ),
             )
     return None
-
-
-def _path(node: Node, key: str) -> str:
-    """A domain by the path of values: two blocks may both have a rack-1."""
-    values = []
-    for level in node.topology:
-        values.append(level.value or "?")
-        if level.key == key:
-            return "/".join(values)
-    return node.labels[key]
 
 
 def _finding(verdict: Verdict, title: str, detail: str, evidence: Evidence, remedy: str) -> Finding:

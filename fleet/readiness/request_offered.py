@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
+from fleet.fits.cluster import nearest_name
 from fleet.inventory import Node
 from fleet.readiness.demand import Selection, Work, node_classes, offers, work
 from fleet.readiness.finding import Finding, Verdict
@@ -85,12 +85,12 @@ def _judge(subject: Subject, nodes: list[Node], selection: Selection, item: Work
         return None
     missing = [r for r in item.requests if not subject.offered.get(r)]
     if missing:
-        near = get_close_matches(missing[0], subject.offered, n=1, cutoff=0.8)
+        near = nearest_name(missing[0], [r for r, n in subject.offered.items() if n])
         detail = say("No node offers {names}.", names=listed(missing))
         if near:
-            detail += " " + say("The nearest name is {name}.", name=near[0])
+            detail += " " + say("The nearest name is {name}.", name=near)
         remedy = say("Ask for a resource that the nodes offer.")
-        snippet = f'resources:\n  limits:\n    {yaml_text(near[0])}: "1"\n' if near else ""
+        snippet = f'resources:\n  limits:\n    {yaml_text(near)}: "1"\n' if near else ""
     elif not any(offers(subject, n, item.requests) for n in nodes):
         most = max(
             (
