@@ -6,11 +6,11 @@ server does not fill in defaults in templates, so limits stand for missing reque
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from fleet.device_names import accelerators_only
-from fleet.inventory import ContainerProbes, Controller, Gang, PodRole
+from fleet.inventory import ContainerProbes, Controller, Gang, Owner, PodRole
 from fleet.kubernetes.affinity import node_affinity_of
 from fleet.kubernetes.gangs import (
     QUEUE_LABEL,
@@ -21,13 +21,18 @@ from fleet.kubernetes.gangs import (
 )
 from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.objects_core import Metadata, Object, PodSpec
+from fleet.kubernetes.owners import Parents, owner_of, owning, parents_of
 from fleet.kubernetes.probes import probes_of
 from fleet.kubernetes.requests import PodRequest, pod_request
-from fleet.kubernetes.roles import KINDS, Role, Shape, shape_of
+from fleet.kubernetes.roles import KINDS, shape_of
+from fleet.kubernetes.roles_training import runtimes_of
+from fleet.kubernetes.shapes import Role, Shape
 from fleet.kubernetes.taints import tolerations_of
 
 _ALWAYS_KEPT = frozenset(KINDS) - {"DaemonSet", "ReplicaSet", "Job", "CronJob"}
 """Kept even without devices: a server may get its GPU in another way, and its probes count."""
+
+_Place = tuple[str, str, str]  # namespace, kind, name
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +40,100 @@ class _Measured:
     role: Role
     request: PodRequest
 
+    @property
+    def has_devices(self) -> bool:
+        return bool(self.request.devices or self.role.spec.resourceClaims)
+
+
+@dataclass(slots=True)
+class _Found:
+    """A workload object that was read, with what it says and what it made."""
+
+    item: Object
+    kind: str
+    shape: Shape
+    measured: list[_Measured]
+    top: Owner | None = None  # the workload that a person knows it by, when that is another one
+    made: list[_Found] = field(default_factory=list)
+
+    @property
+    def has_devices(self) -> bool:
+        return any(m.has_devices for m in self.measured)
+
 
 def controllers_of(raw: RawCluster, minima: Minima) -> tuple[Controller, ...]:
-    """The cluster's workload objects; children of another workload object are left out."""
-    return tuple(found for item, kind in _roots(raw) if (found := _one(item, kind, minima)))
+    """The cluster's workload objects. What another one of them made is left out: an object counts
+    once, under the name that a person gave."""
+    runtimes = runtimes_of(raw)
+    found = [
+        _Found(item, kind, shape, [_Measured(r, pod_request(r.spec)) for r in shape.roles])
+        for kind, key in ((kind, key) for kind, keys in KINDS.items() for key in keys)
+        for item in raw.objects.get(key, ())
+        if (shape := shape_of(item, runtimes)) is not None
+    ]
+    made = (_one(each, minima) for each in _roots(found, parents_of(raw)))
+    return tuple(each for each in made if each is not None)
 
 
-def _roots(raw: RawCluster) -> Iterator[tuple[Object, str]]:
-    for kind, key in ((kind, key) for kind, keys in KINDS.items() for key in keys):
-        for item in raw.objects.get(key, ()):
-            owner = item.metadata.controller
-            if owner is None or owner.kind not in KINDS:
-                yield item, kind
+def _roots(found: list[_Found], parents: Parents) -> list[_Found]:
+    """Those that no other one made. An owner that was not read hides nothing, and neither does
+    one that is itself made by another: references that bite their own tail."""
+    by_name = {(f.item.metadata.namespace, f.kind, f.item.metadata.name): f for f in found}
+    above = [_above(each, by_name, parents) for each in found]
+    below_another = {id(each) for each, top in zip(found, above, strict=True) if top is not None}
+    roots = []
+    for each, top in zip(found, above, strict=True):
+        if top is None or id(top) in below_another:
+            roots.append(each)
+        elif _is_outermost(each.item.metadata, top, by_name):
+            top.made.append(each)
+    return roots
 
 
-def _one(item: Object, kind: str, minima: Minima) -> Controller | None:
-    shape = shape_of(item)
-    if shape is None or not shape.roles:
+def _above(each: _Found, by_name: Mapping[_Place, _Found], parents: Parents) -> _Found | None:
+    """The object that was read and stands at the top above this one, if any."""
+    meta = each.item.metadata
+    if owning(meta) is None:
         return None
-    measured = [_Measured(role, pod_request(role.spec)) for role in shape.roles]
-    devices = any(m.request.devices or m.role.spec.resourceClaims for m in measured)
-    if shape.is_finished or not (devices or kind in _ALWAYS_KEPT):
+    top = owner_of(meta, parents)
+    found = by_name.get((meta.namespace, top.kind, top.name))
+    if found is None:
+        each.top = top
+    return None if found is each else found
+
+
+def _is_outermost(meta: Metadata, top: _Found, by_name: Mapping[_Place, _Found]) -> bool:
+    """Whether nothing that was read stands between an object and its top: the ReplicaSet of a
+    Deployment repeats what the Deployment says."""
+    owner = owning(meta)
+    if owner is None:
+        return False
+    above = by_name.get((meta.namespace, owner.kind, owner.name))
+    return above is None or above is top
+
+
+def _filled(found: _Found) -> _Found:
+    """An object whose template comes from elsewhere (a serving runtime, a shared configuration)
+    names no devices itself: what it made says how many pods of which shape."""
+    parts = [] if found.has_devices else [part for part in found.made if part.has_devices]
+    if not parts:
+        return found
+    shape = replace(
+        found.shape,
+        roles=tuple(r for part in parts for r in part.shape.roles),
+        together=max(part.shape.together or 1 for part in parts),
+        groups=sum(part.shape.groups for part in parts),
+    )
+    measured = [m for part in parts for m in part.measured]
+    return _Found(found.item, found.kind, shape, measured)
+
+
+def _one(found: _Found, minima: Minima) -> Controller | None:
+    found = _filled(found)
+    item, kind, shape, measured = found.item, found.kind, found.shape, found.measured
+    if not measured or shape.is_finished or item.metadata.deletionTimestamp is not None:
+        return None
+    if not (found.has_devices or kind in _ALWAYS_KEPT):
         return None
     main = max(measured, key=lambda m: (sum(m.request.devices.values()), m.request.cpu_milli))
     meta, template = item.metadata, main.role.metadata
@@ -74,7 +152,7 @@ def _one(item: Object, kind: str, minima: Minima) -> Controller | None:
         gang_size=gang_size,
         requests=accelerators_only(main.request.devices),
         total_requests=accelerators_only(total),
-        suspended=shape.suspended or meta.deletionTimestamp is not None,
+        suspended=shape.suspended,
         gang=_gang(meta, template, main.role.spec, shape, gang_size, minima),
         scheduler=shape.scheduler or main.role.spec.schedulerName or "default-scheduler",
         labels=dict(meta.labels or {}),
@@ -92,6 +170,7 @@ def _one(item: Object, kind: str, minima: Minima) -> Controller | None:
         preferred_topology_keys=preferred_constraints(template.notes)
         or preferred_constraints(meta.notes),
         queue=meta.label(QUEUE_LABEL) or template.label(QUEUE_LABEL) or shape.queue,
+        top=found.top,
     )
 
 
@@ -106,6 +185,7 @@ def _role(m: _Measured) -> PodRole:
         node_selector=dict(spec.nodeSelector or {}),
         node_affinity=node_affinity_of(spec),
         claims=len(spec.resourceClaims or ()),
+        done=m.role.done,
     )
 
 

@@ -67,8 +67,22 @@ class JobSpec(Part):
     scheduling: JobScheduling | None = None  # alpha of 1.37
 
 
+class ReplicaStatus(Part):
+    succeeded: Int32 | None = None
+
+
+class ReplicatedJobStatus(Part):
+    name: Name = ""
+    succeeded: Int32 | None = None
+
+
 class JobStatus(Part):
+    """Of Jobs, JobSets and Kubeflow's jobs: each has the fields that it knows."""
+
     conditions: list[Condition] | None = None
+    succeeded: Int32 | None = None
+    replicatedJobsStatus: list[ReplicatedJobStatus] | None = None
+    replicaStatuses: dict[Name, ReplicaStatus | None] | None = None
 
 
 class JobObject(Object):
@@ -126,6 +140,7 @@ class RayGroup(Part):
     replicas: Int32 | None = None
     minReplicas: Int32 | None = None
     numOfHosts: Int32 | None = None
+    suspend: bool | None = None
     template: PodTemplate = field(default_factory=PodTemplate)
 
 
@@ -145,12 +160,18 @@ class RayOwnerSpec(Part):
     suspend: bool | None = None
 
 
+class RayOwnerStatus(Part):
+    jobDeploymentStatus: Name | None = None
+
+
 class RayJobObject(Object):
     spec: RayOwnerSpec = field(default_factory=RayOwnerSpec)
+    status: RayOwnerStatus | None = None
 
 
 class RayServiceObject(Object):
     spec: RayOwnerSpec = field(default_factory=RayOwnerSpec)
+    status: RayOwnerStatus | None = None
 
 
 class ReplicaSpec(Part):
@@ -251,8 +272,18 @@ class VolcanoJobSpec(Part):
     tasks: list[VolcanoTask] | None = None
 
 
+class VolcanoJobState(Part):
+    phase: Name | None = None
+
+
+class VolcanoJobStatus(Part):
+    state: VolcanoJobState | None = None
+    succeeded: Int32 | None = None
+
+
 class VolcanoJobObject(Object):
     spec: VolcanoJobSpec = field(default_factory=VolcanoJobSpec)
+    status: VolcanoJobStatus | None = None
 
 
 class PodClique(Part):

@@ -22,6 +22,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     # Small rules and values that several rooms above share.
     (
         "fleet.board_registers",
+        "fleet.demand",
         "fleet.device_classes",
         "fleet.device_names",
         "fleet.model_names",

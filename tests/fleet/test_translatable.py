@@ -60,6 +60,7 @@ KEPT_MODULES = frozenset(
         "dra_taints",
         "dra_use",
         "objects",
+        "pod_state",
         "requests",
         "taints",
         "versions",

@@ -145,6 +145,7 @@ def ours(pod: Json) -> tuple[int, int, dict[str, int]]:
     ("text", "expected"),
     [("1", 1), (1, 1), ("1000m", 1), ("1e3", 1000), ("1Ki", 1024), ("0.5", Fraction(1, 2)),
      ("2k", 2000), ("3M", 3_000_000), ("1.5Gi", 3 * 2**29), ("250u", Fraction(1, 4000))],
+    ids=repr,
 )  # fmt: skip
 def test_the_oracle_reads_each_spelling(text: object, expected: Fraction) -> None:
     assert quantity(text) == expected

@@ -1,0 +1,103 @@
+"""Pods that workload objects want and that are not there: the demand that no pod shows.
+
+A suspended job has no pods; its demand lives in its template. A workload that runs has some, and
+what it still waits for is wanted minus present: the pods that exist are counted by themselves, as
+use or as waiting, and never a second time here. Only pods that ask for accelerators are looked at:
+of others an inventory keeps no names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from fleet.inventory import Controller, Inventory, Pod, PodRole
+
+_GONE = ("finished", "terminating", "orphaned")
+"""Pods in these states stand for no wanted one: their controller makes another in their place."""
+
+_AT_ITS_TIME = "CronJob"  # wants pods when its hour comes, not now
+
+_Place = tuple[str, str, str]  # namespace, kind, name
+
+
+@dataclass(frozen=True, slots=True)
+class Unborn:
+    """What one workload wants beyond its pods. ``is_suspended``: somebody must resume it first;
+    otherwise its pods are refused, or on their way."""
+
+    controller: Controller
+    pods: int
+    requests: dict[str, int]  # accelerators of these pods
+    cpu_milli: int
+    memory_mib: int
+    claims: int  # ResourceClaims of these pods
+
+    @property
+    def is_suspended(self) -> bool:
+        return self.controller.suspended
+
+
+def unborn(inventory: Inventory) -> tuple[Unborn, ...]:
+    """What each workload wants and has no pod for; workloads that have all their pods are left
+    out, and so are those whose pods could never exist (``problems``)."""
+    present: dict[_Place, list[Pod]] = defaultdict(list)
+    for pod in inventory.pods:
+        if pod.state not in _GONE and (pod.requests or pod.claims):
+            present[pod.namespace, pod.owner.kind, pod.owner.name].append(pod)
+    return tuple(_unborn(inventory.controllers, present))
+
+
+def _unborn(
+    controllers: Iterable[Controller], present: dict[_Place, list[Pod]]
+) -> Iterator[Unborn]:
+    for controller in controllers:
+        if controller.problems or controller.pods_wanted is None:
+            continue
+        if controller.kind == _AT_ITS_TIME and not controller.suspended:
+            continue
+        # Two objects may have one top; pods that the first one needs not are the second one's.
+        pods = present.get(_place(controller), [])
+        found = _missing(controller, pods)
+        if found is not None:
+            yield found
+
+
+def _place(controller: Controller) -> _Place:
+    top = controller.top
+    if top is not None:
+        return controller.namespace, top.kind, top.name
+    return controller.namespace, controller.kind, controller.name
+
+
+def _missing(controller: Controller, pods: list[Pod]) -> Unborn | None:
+    """Wanted minus present. Takes the pods that it counted out of the list."""
+    roles = [role for role in controller.roles if role.requests or role.claims]
+    wanted = sum(map(_left, roles))
+    mine, pods[:] = pods[:wanted], pods[wanted:]
+    if wanted <= len(mine):
+        return None
+    requests: Counter[str] = Counter()
+    cpu = memory = claims = 0
+    for role in roles:
+        left = _left(role)
+        cpu += role.cpu_milli * left
+        memory += role.memory_mib * left
+        claims += role.claims * left
+        for name, amount in role.requests.items():
+            requests[name] += amount * left
+    for pod in mine:
+        requests.subtract(pod.requests)
+    return Unborn(
+        controller=controller,
+        pods=wanted - len(mine),
+        requests={name: amount for name, amount in requests.items() if amount > 0},
+        cpu_milli=max(0, cpu - sum(pod.cpu_milli for pod in mine)),
+        memory_mib=max(0, memory - sum(pod.memory_mib for pod in mine)),
+        claims=max(0, claims - sum(len(pod.claims) for pod in mine)),
+    )
+
+
+def _left(role: PodRole) -> int:
+    return role.pods - role.done

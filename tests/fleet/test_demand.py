@@ -1,0 +1,197 @@
+"""Demand that no pod shows: wanted minus present, and nothing twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet.demand import Unborn, unborn
+from tests.fleet.kubernetes.written import Json, cluster, node, pod
+
+GPU = "nvidia.com/gpu"
+
+
+def template(gpus: int = 8, claims: int = 0) -> Json:
+    spec: Json = {"containers": [{"name": "main", "resources": {"limits": {GPU: str(gpus)}}}]}
+    if claims:
+        spec["resourceClaims"] = [
+            {"name": f"c{n}", "resourceClaimTemplateName": "t"} for n in range(claims)
+        ]
+    return {"spec": spec}
+
+
+def job(name: str = "train", **spec: Any) -> Json:
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "team-a"},
+        "spec": {"template": template()} | {k: v for k, v in spec.items() if k != "status"},
+        "status": spec.get("status", {}),
+    }
+
+
+def made_by(kind: str, name: str, count: int, **more: Any) -> list[Json]:
+    reference = {"kind": kind, "name": name, "controller": True}
+    return [
+        pod(f"{name}-{n}", gpus=8, meta={"ownerReferences": [reference]} | more.get("meta", {}),
+            **{k: v for k, v in more.items() if k != "meta"})
+        for n in range(count)
+    ]  # fmt: skip
+
+
+def of(*objects: Json) -> list[tuple[str, int, int, bool]]:
+    """(name, pods, GPUs, is it suspended) of what is missing."""
+    found = unborn(cluster(*objects))
+    return [
+        (u.controller.name, u.pods, u.requests.get(GPU, 0), u.is_suspended) for u in found
+    ]  # fmt: skip
+
+
+def test_a_suspended_job_wants_all_its_pods() -> None:
+    assert of(job(suspend=True, parallelism=4)) == [("train", 4, 32, True)]
+
+
+def test_a_job_with_all_its_pods_wants_none() -> None:
+    assert of(job(parallelism=4), *made_by("Job", "train", 4)) == []
+
+
+def test_pods_that_wait_or_are_gated_are_there_already() -> None:
+    gated = made_by("Job", "train", 1, schedulingGates=[{"name": "x"}])
+    assert of(job(parallelism=2), *gated) == [("train", 1, 8, False)]
+
+
+@pytest.mark.parametrize(
+    ("state", "missing"),
+    [
+        ({"phase": "Failed"}, 4),
+        ({"meta": {"deletionTimestamp": "2026-06-01T00:00:00Z"}, "on": "node-a"}, 4),
+        ({"on": "gone"}, 4),
+        ({"on": "node-a"}, 2),
+    ],
+)
+def test_pods_that_are_gone_or_going_are_wanted_again(state: Json, missing: int) -> None:
+    pods = made_by("Job", "train", 2, **state)
+    assert of(node(gpus=8), job(parallelism=4), *pods) == [("train", missing, missing * 8, False)]
+
+
+def test_a_job_wants_no_more_than_it_has_left_to_do() -> None:
+    nearly = job(parallelism=4, completions=10, status={"succeeded": 9})
+    assert of(nearly) == [("train", 1, 8, False)]
+    assert of(nearly, *made_by("Job", "train", 1)) == []
+
+
+def test_a_suspended_job_that_still_holds_its_pods_counts_them_once() -> None:
+    item = job(suspend=True, parallelism=4)
+    assert of(node(gpus=8), item, *made_by("Job", "train", 4, on="node-a")) == []
+
+
+def test_a_finished_job_and_a_job_being_deleted_want_nothing() -> None:
+    done = job(suspend=True, status={"conditions": [{"type": "Failed", "status": "True"}]})
+    deleted = job("old", suspend=True)
+    deleted["metadata"]["deletionTimestamp"] = "2026-06-01T00:00:00Z"
+    assert of(done, deleted) == []
+
+
+def test_pods_that_the_server_would_refuse_are_no_demand() -> None:
+    item = job(suspend=True)
+    resources = {"requests": {GPU: "1"}, "limits": {GPU: "3"}}
+    item["spec"]["template"]["spec"]["containers"][0]["resources"] = resources
+    assert of(item) == []
+
+
+def cron_job(suspend: bool) -> Json:
+    body = {"jobTemplate": {"spec": {"template": template(1)}}, "suspend": suspend}
+    meta = {"name": "nightly", "namespace": "team-a"}
+    return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": meta, "spec": body}
+
+
+def test_a_cron_job_wants_pods_at_its_time_and_when_somebody_stopped_it() -> None:
+    assert of(cron_job(suspend=False)) == []
+    assert of(cron_job(suspend=True)) == [("nightly", 1, 1, True)]
+
+
+def job_set(suspend: bool) -> Json:
+    bare = {"spec": {"containers": [{"name": "driver", "resources": {}}]}}
+    jobs = [
+        {"name": "driver", "template": {"spec": {"template": bare}}},
+        {"name": "w", "replicas": 2, "template": {"spec": {"parallelism": 2,
+                                                           "template": template()}}},
+    ]  # fmt: skip
+    meta = {"name": "js", "namespace": "team-a"}
+    spec = {"replicatedJobs": jobs, "suspend": suspend}
+    return {"apiVersion": "jobset.x-k8s.io/v1", "kind": "JobSet", "metadata": meta, "spec": spec}
+
+
+def test_only_pods_that_ask_for_accelerators_are_looked_at() -> None:
+    assert of(job_set(suspend=True)) == [("js", 4, 32, True)]
+
+
+def test_the_parts_of_a_job_set_count_under_its_name() -> None:
+    child = job("js-w-0", parallelism=2)
+    child["metadata"]["ownerReferences"] = [{"kind": "JobSet", "name": "js", "controller": True}]
+    pods = made_by("Job", "js-w-0", 2)
+    assert of(job_set(suspend=False), child, *pods) == [("js", 2, 16, False)]
+
+
+def test_parts_that_succeeded_are_not_wanted_again() -> None:
+    item = job_set(suspend=False)
+    item["status"] = {"replicatedJobsStatus": [{"name": "w", "succeeded": 1}]}
+    assert of(item) == [("js", 2, 16, False)]
+
+
+def test_claims_are_demand_too() -> None:
+    item = job(suspend=True, parallelism=3)
+    item["spec"]["template"] = template(0, claims=2)
+    (found,) = unborn(cluster(item))
+    assert (found.pods, found.requests, found.claims) == (3, {}, 6)
+
+
+def deployment(name: str, replicas: int, owner: Json | None = None, **labels: str) -> Json:
+    meta: Json = {"name": name, "namespace": "team-a", "labels": labels}
+    if owner is not None:
+        meta["ownerReferences"] = [owner | {"controller": True}]
+    spec = {"replicas": replicas, "template": template()}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+
+
+def test_two_objects_of_one_unread_owner_share_its_pods() -> None:
+    """Decode and prefill of one service whose own object may not be read."""
+    owner = {"kind": "LLMInferenceService", "name": "llm"}
+    pods = made_by("LLMInferenceService", "llm", 3)
+    parts = [deployment("llm-decode", 2, owner), deployment("llm-prefill", 2, owner)]
+    assert sum(missing for _, missing, _, _ in of(*parts, *pods)) == 1
+    assert of(*parts, *made_by("LLMInferenceService", "llm", 4)) == []
+
+
+def test_a_quota_that_refuses_pods_leaves_a_demand() -> None:
+    pods = made_by("Deployment", "web", 1)
+    assert of(deployment("web", 3), *pods) == [("web", 2, 16, False)]
+
+
+states = st.sampled_from(["running", "pending", "gated", "terminating", "Succeeded", "orphaned"])
+
+
+@given(st.integers(0, 6), st.lists(states, max_size=8), st.booleans())
+def test_present_and_missing_pods_are_never_more_than_wanted_unless_there_are(
+    wanted: int, there: list[str], suspend: bool
+) -> None:
+    shown: dict[str, Json] = {
+        "running": {"on": "node-a"}, "pending": {}, "gated": {"schedulingGates": [{"name": "x"}]},
+        "terminating": {"on": "node-a", "meta": {"deletionTimestamp": "2026-06-01T00:00:00Z"}},
+        "Succeeded": {"phase": "Succeeded"}, "orphaned": {"on": "gone"},
+    }  # fmt: skip
+    pods = []
+    for number, state in enumerate(there):
+        (item,) = made_by("Job", "train", 1, **shown[state])
+        item["metadata"]["name"] = f"train-{number}"
+        pods.append(item)
+    alive = sum(state in ("running", "pending", "gated") for state in there)
+    item = job(parallelism=wanted, suspend=suspend)
+    found: tuple[Unborn, ...] = unborn(cluster(node(gpus=8), item, *pods))
+    missing = sum(u.pods for u in found)
+    assert missing == max(0, wanted - alive)
+    assert sum(u.requests.get(GPU, 0) for u in found) == 8 * missing
+    assert sum(u.cpu_milli for u in found) == 0
