@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.emptying import empty
 from tests.cluster.planes import MINORS, Planes, Running
 
 HERE = Path(__file__).resolve().parent
@@ -30,21 +29,16 @@ def planes() -> Iterator[Planes]:
 @pytest.fixture(params=MINORS)
 def cluster(request: pytest.FixtureRequest, planes: Planes) -> Running:
     """An empty cluster of each minor, as an operator gets it who switched nothing on."""
-    return _emptied(planes.get(request.param))
+    return planes.emptied(request.param)
 
 
 @pytest.fixture(params=MINORS)
 def rich_cluster(request: pytest.FixtureRequest, planes: Planes) -> Running:
     """An empty cluster of each minor with every API served that we know to read."""
-    return _emptied(planes.get(request.param, "everything"))
+    return planes.emptied(request.param, "everything")
 
 
 @pytest.fixture
 def newest(planes: Planes) -> Running:
     """An empty cluster of the newest minor, for what no minor changes."""
-    return _emptied(planes.get(MINORS[-1]))
-
-
-def _emptied(running: Running) -> Running:
-    empty(running.admin)
-    return running
+    return planes.emptied(MINORS[-1])

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from tests.cluster.client import Client
 from tests.cluster.control_plane import ControlPlane
+from tests.cluster.emptying import empty
 from tests.cluster.product import reader_token
 
 MINORS = ("1.36", "1.37")
@@ -66,12 +67,13 @@ class Planes:
     ) -> None:
         self._stack.close()
 
-    def get(self, minor: str, flavour: str = "plain") -> Running:
-        """The plane of a minor: ``plain``, or with ``everything`` switched on."""
+    def emptied(self, minor: str, flavour: str = "plain") -> Running:
+        """The plane of a minor, ``plain`` or with ``everything`` switched on, without objects."""
         key = (minor, flavour)
         if key not in self._running:
             options = _EVERYTHING[minor] if flavour == "everything" else {}
             plane = self._stack.enter_context(ControlPlane(minor, scheduler=True, **options))
             admin = self._stack.enter_context(plane.client())
             self._running[key] = Running(plane, admin, reader_token(admin))
+        empty(self._running[key].admin)
         return self._running[key]
