@@ -64,7 +64,44 @@ def totals(inventory: Inventory) -> dict[str, Any]:
     found["simulated_gpus"] = sum(
         group.physical or 0 for n in inventory.nodes if n.is_simulated for group in n.groups
     )
-    return found | _units(pairs) | _others(real)
+    return _with_attached(found | _units(pairs) | _others(real), inventory)
+
+
+def _with_attached(found: dict[str, Any], inventory: Inventory) -> dict[str, Any]:
+    """The sums with the devices that several nodes reach: they are of no node, and count once."""
+    groups = [pool.group for pool in inventory.attached]
+    found["attached_gpus"] = _known([group.physical for group in groups])
+    if not groups:
+        return found
+    found["physical_gpus"] = _known([found["physical_gpus"], *(g.physical for g in groups)])
+    found["real_physical_gpus"] = found["physical_gpus"]
+    found["memory_mib"] = _known([found["memory_mib"], *map(_memory_mib, groups)])
+    found["unhealthy_gpus"] += sum(group.unhealthy or 0 for group in groups)
+    found["free_whole_gpus"] += sum(group.whole_free or 0 for group in groups)
+    sums: Counter[str] = Counter(found["units"].get(UnitKind.DRA.value, {}))
+    for group in groups:
+        row = found["by_model"].setdefault(group.model or "unknown", {"total": 0, "free": 0})
+        row["total"] = _known([row["total"], group.physical])
+        row["free"] += group.whole_free or 0
+        for unit in group.units:
+            free = max(0, unit.allocatable - unit.requested)
+            for key, number in (
+                ("capacity", unit.capacity),
+                ("allocatable", unit.allocatable),
+                ("requested", unit.requested),
+                ("free", free),
+            ):
+                sums[key] += number
+            found["advertised"] += unit.capacity
+            found["dra_gpu_devices"] += unit.capacity
+            for key in ("allocatable", "usable_gpus", "for_containers"):
+                found[key] += unit.allocatable
+            for key in ("requested", "requested_units"):
+                found[key] += unit.requested
+            for key in ("free_units", "free_units_by_count"):
+                found[key] += free
+    found["units"][UnitKind.DRA.value] = dict(sums)
+    return found
 
 
 def is_counted(node: Node) -> bool:

@@ -46,11 +46,11 @@ def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
     found = {
         "running": len(running),
         "pending": len(pending),
-        "running_gpus": sum(map(_boards, running)),
-        "pending_gpus": sum(map(_boards, pending)),
+        "running_gpus": sum(map(_boards, running)) - _counted_again(running),
+        "pending_gpus": sum(map(_boards, pending)) - _counted_again(pending),
         "queued_gpus": sum(map(_boards, gated)) + sum(_declared_gpus(c) for c in suspended),
-        "running_units": sum(map(_units, running)),
-        "pending_units": sum(map(_units, pending)),
+        "running_units": sum(map(_units, running)) - _counted_again(running),
+        "pending_units": sum(map(_units, pending)) - _counted_again(pending),
         "queued_units": sum(map(_units, gated))
         + sum(units_asked(c.total_requests) for c in suspended),
         "fraction_in_use": round(
@@ -70,6 +70,17 @@ def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
         "rack_domains": _domains(inventory, "rack"),
     }
     return found | {short: found[long] for short, long in SHORT.items()}
+
+
+def _counted_again(pods: Iterable[Pod]) -> int:
+    """Devices of claims that several of the pods share, beyond the first pod of each."""
+    seen: set[tuple[str, str]] = set()
+    again = 0
+    for pod in pods:
+        for name, devices in zip(pod.claims, pod.claim_counts, strict=False):
+            again += devices if (pod.namespace, name) in seen else 0
+            seen.add((pod.namespace, name))
+    return again
 
 
 def _asks(pod: Pod) -> bool:

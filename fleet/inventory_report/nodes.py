@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 from fleet.device_names import device_name
-from fleet.inventory import DeviceGroup, Node, Sharing, UnitKind, Units
+from fleet.inventory import AttachedDevices, DeviceGroup, Node, Sharing, UnitKind, Units
 from fleet.other_accelerators import OtherAccelerators, other_accelerators
 
 Report = dict[str, Any]
@@ -37,11 +38,13 @@ def node_report(node: Node) -> Report:
     makers = [_others(of_maker) for of_maker in other_accelerators(node)]
     if makers:
         found["other_accelerators_by_maker"] = makers
+    if node.other_devices:
+        found["other_devices"] = node.other_devices
     if _KVM in node.extended:
         found["kvm"] = node.extended[_KVM]
     if not node.groups:
         return found | {"physical_gpus": 0}
-    first, *more = [_group(node, group) for group in node.groups]
+    first, *more = [_of_node(node, group) for group in node.groups]
     found |= first
     if more:
         found["further_groups"] = more
@@ -72,7 +75,21 @@ def _is_spot(node: Node) -> bool:
     )
 
 
-def _group(node: Node, group: DeviceGroup) -> Report:
+def _of_node(node: Node, group: DeviceGroup) -> Report:
+    return _group(group, node.free, can_be_had=node.schedulable)
+
+
+def attached_report(pool: AttachedDevices) -> Report:
+    """Devices that several nodes reach: counted on none of them."""
+    return {
+        "driver": pool.driver,
+        "pool": pool.pool,
+        "nodes": pool.nodes,
+        "such_as": list(pool.node_names),
+    } | _group(pool.group, lambda u: max(0, u.allocatable - u.requested), can_be_had=True)
+
+
+def _group(group: DeviceGroup, free: Callable[[Units], int], *, can_be_had: bool) -> Report:
     found: Report = {
         "vendor": group.vendor,
         "model": group.model,
@@ -89,13 +106,13 @@ def _group(node: Node, group: DeviceGroup) -> Report:
                 "capacity": unit.capacity,
                 "allocatable": unit.allocatable,
                 "requested": unit.requested,
-                "free": node.free(unit),
+                "free": free(unit),
             }
             for unit in group.units
             if unit.kind is not UnitKind.DRA
         },
         "dra_devices": sum(u.capacity for u in group.units_of(UnitKind.DRA)),
-        "dra_free": sum(node.free(u) for u in group.units_of(UnitKind.DRA)),
+        "dra_free": sum(free(u) for u in group.units_of(UnitKind.DRA)),
     }
     if group.physical is not None and group.memory_mib is not None:
         found["memory_mib_total"] = group.physical * group.memory_mib
@@ -104,14 +121,14 @@ def _group(node: Node, group: DeviceGroup) -> Report:
     if group.unhealthy:
         found["unhealthy"] = group.unhealthy
     if group.whole_free is not None:
-        found["whole_free_gpus"] = group.whole_free if node.schedulable else 0
+        found["whole_free_gpus"] = group.whole_free if can_be_had else 0
     if group.memory_gib is not None:
         found["memory_gib_per_gpu"] = found["physical_memory_gib"] = group.memory_gib
     if group.unreadable:
         found["unreadable"] = list(group.unreadable)
     if group.notes:
         found["notes"] = list(group.notes)
-    return found | _cuts(group) | _details(group)
+    return found | _cuts(group) | _details(group) | _dra(group)
 
 
 def _details(group: DeviceGroup) -> Report:
@@ -123,6 +140,17 @@ def _details(group: DeviceGroup) -> Report:
     if "shared_gpus" in group.details:
         found["shared_gpus"] = int(group.details["shared_gpus"])
     return found
+
+
+def _dra(group: DeviceGroup) -> Report:
+    """What only devices offered through DRA have; empty lists are left out."""
+    found = {
+        "incomplete": list(group.incomplete),
+        "holders": [asdict(holder) for holder in group.holders],
+        "partly_used": [asdict(part) for part in group.partly_used],
+        "device_taints": [asdict(taint) for taint in group.device_taints],
+    }
+    return {key: value for key, value in found.items() if value}
 
 
 def _cuts(group: DeviceGroup) -> Report:

@@ -13,7 +13,7 @@ from fleet.inventory import Inventory
 from fleet.inventory_report.demand import demand_totals
 from fleet.inventory_report.fits import fits_report
 from fleet.inventory_report.gangs import gangs_report
-from fleet.inventory_report.nodes import node_report
+from fleet.inventory_report.nodes import attached_report, node_report
 from fleet.inventory_report.pods import pod_report
 from fleet.inventory_report.probes import probes_report
 from fleet.inventory_report.queues import queues_of, queues_report
@@ -27,13 +27,14 @@ Report = dict[str, Any]
 
 
 def as_report(inventory: Inventory) -> Report:
-    """``nodes``, ``pods``, ``totals``, ``fits``, ``gang``, ``queues``, ``quota``, ``topology`` and
-    ``probes``."""
+    """``nodes``, ``attached``, ``pods``, ``totals``, ``fits``, ``gang``, ``queues``, ``quota``,
+    ``topology`` and ``probes``."""
     # Which day it is plays no part in what is read here.
     subject = Subject(inventory, date.min)
     queues = queues_of(subject)
     return {
         "nodes": {node.name: node_report(node) for node in inventory.nodes},
+        "attached": [attached_report(pool) for pool in inventory.attached],
         "pods": {f"{pod.namespace}/{pod.name}": pod_report(pod) for pod in inventory.pods},
         "totals": totals(inventory) | demand_totals(subject, queues),
         "fits": fits_report(subject, queues),

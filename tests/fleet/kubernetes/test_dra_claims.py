@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fleet.inventory import DeviceHolder, Pod
+from fleet.inventory_report.report import as_report
 from tests.fleet.kubernetes.written import Json, cluster, gpu_device, node, only_node, pod
 from tests.fleet.kubernetes.written_dra import device, dra_numbers, group_of, held, pool_slice
 
@@ -120,6 +121,8 @@ def test_one_claim_of_four_pods_is_one_device() -> None:
     ]
     names = tuple(f"pod-{n}" for n in range(4))
     found = cluster(node(), TWO, held("c", "gpu-0", by=names), *pods)
+    sums = as_report(found)["totals"]
+    assert (sums["running"], sums["running_gpus"], sums["running_units"]) == (4, 1, 1)
     assert dra_numbers(found.nodes[0]) == (2, 1, 1)
     assert {(p.claims, p.claim_counts) for p in found.pods} == {(("c",), (1,))}
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fleet.inventory_report.report import as_report
 from tests.fleet.kubernetes.written import Json, cluster, gpu_device, node
 from tests.fleet.kubernetes.written_dra import device, dra_numbers, held, pool_slice
 
@@ -84,6 +85,19 @@ def test_devices_that_several_nodes_reach_are_counted_once_and_on_no_node() -> N
     assert (pool.group.model, pool.group.physical) == ("H100-SXM5-80GB", 2)
     assert pool.group.whole_free == 1
     assert [h.claim for h in pool.group.holders] == ["team-a/c"]
+
+
+def test_attached_devices_are_in_the_clusters_sums_once() -> None:
+    local = pool_slice(gpu_device("gpu-9", "GPU-9"), pool="local", name="local")
+    found = cluster(*NODES, local, pool_slice(*TWO, allNodes=True), held("c", "gpu-0"))
+    report = as_report(found)
+    sums = report["totals"]
+    assert (sums["physical_gpus"], sums["attached_gpus"]) == (3, 2)
+    assert (sums["free_whole_gpus"], sums["requested"], sums["advertised"]) == (2, 1, 3)
+    assert sums["by_model"] == {"H100-SXM5-80GB": {"total": 3, "free": 2}}
+    assert sums["units"]["dra"] == {"capacity": 3, "allocatable": 3, "requested": 1, "free": 2}
+    (pool,) = report["attached"]
+    assert (pool["pool"], pool["nodes"], pool["physical_gpus"]) == ("pool", 3, 2)
 
 
 def test_each_device_may_say_where_it_is() -> None:
