@@ -108,7 +108,18 @@ def test_a_count_that_nobody_can_read_is_unknown_and_not_zero(
 def test_inventory_json_has_the_documented_shape(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inventory", "--json", case("06")]) == 0
     report = json.loads(capsys.readouterr().out)
-    sections = ("attached", "fits", "gang", "nodes", "pods", "probes", "queues", "quota", "topology", "totals")
+    sections = (
+        "attached",
+        "fits",
+        "gang",
+        "nodes",
+        "pods",
+        "probes",
+        "queues",
+        "quota",
+        "topology",
+        "totals",
+    )
     assert tuple(sorted(report)) == sections
     assert report["nodes"]["node-6"]["resources"]["nvidia.com/gpu"] == {
         "capacity": 2,
