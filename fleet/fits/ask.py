@@ -43,6 +43,10 @@ class Ask:
         cores = min(100, asked.get(_HAMI_CORES, 0))
         return max(1, memory, board_mib * cores // 100)
 
+    def boards_of(self, resource: str, board_mib: int) -> int:
+        """Device memory in MiB that all its units of a resource take of boards of that size."""
+        return dict(self.requests).get(resource, 0) * self.board_share(board_mib)
+
 
 def ask(
     requests: Mapping[str, int],

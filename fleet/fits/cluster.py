@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from fleet.device_classes import classes_by_resource
-from fleet.fits.ask import Ask
+from fleet.fits.ask import Ask, ask
 from fleet.fits.groups import Domain, Member, groups_that_fit
 from fleet.fits.node import No, refusal
 from fleet.fits.room import Mapped, Room
-from fleet.inventory import Inventory, Pod
+from fleet.inventory import Inventory, Pod, Sharing
 
 MOST_GROUPS = 1_000
 """Groups that are counted in one domain; beyond it "at least so many" is enough to know."""
@@ -48,12 +48,16 @@ def mapped_resources(inventory: Inventory) -> Mapped:
     }
 
 
-def held_device_memory(pods: Iterable[Pod]) -> dict[str, int]:
-    """MiB of device memory that bound pods ask for, by node, where they say so."""
-    found: dict[str, int] = {}
-    for pod in pods:
-        if pod.node and pod.gpu_memory_mib and pod.state in ("running", "terminating"):
-            found[pod.node] = found.get(pod.node, 0) + pod.gpu_memory_mib
+def held_by_node(inventory: Inventory) -> dict[str, list[Ask]]:
+    """What the pods bound to nodes of a sharing system ask for, by node."""
+    found: dict[str, list[Ask]] = {
+        node.name: []
+        for node in inventory.nodes
+        if any(group.sharing == Sharing.FRACTIONAL for group in node.groups)
+    }
+    for pod in inventory.pods:
+        if pod.node in found and pod.requests and pod.state in ("running", "terminating"):
+            found[pod.node].append(ask(pod.requests))
     return found
 
 
@@ -63,18 +67,18 @@ class Cluster:
 
     inventory: Inventory
     _mapped: Mapped = field(init=False)
-    _held: dict[str, int] = field(init=False)
+    _held: dict[str, list[Ask]] = field(init=False)
     _rooms: dict[str, list[Room]] = field(default_factory=dict, init=False)
     _answers: dict[Ask, Fit] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._mapped = mapped_resources(self.inventory)
-        self._held = held_device_memory(self.inventory.pods)
+        self._held = held_by_node(self.inventory)
 
     def rooms(self, model: str = "") -> list[Room]:
         """Fresh rooms of all nodes, to take from. ``model``: see ``Ask.model``."""
         return [
-            Room(node, self._mapped, self._held.get(node.name, 0), model)
+            Room(node, self._mapped, self._held.get(node.name, ()), model)
             for node in sorted(self.inventory.nodes, key=lambda node: node.name)
         ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fleet.fits.ask import Ask
@@ -47,9 +47,11 @@ class Room:
 
     __slots__ = ("boards", "cpu", "memory", "model", "node", "offered", "pods", "units")
 
-    def __init__(self, node: Node, mapped: Mapped, held_mib: int = 0, model: str = "") -> None:
-        """``held_mib``: device memory that bound pods hold under a system that cuts boards.
-        ``model``: look only at boards of that model or family."""
+    def __init__(
+        self, node: Node, mapped: Mapped, held: Sequence[Ask] = (), model: str = ""
+    ) -> None:
+        """``held``: the pods bound here, for systems that cut boards by memory. ``model``: look
+        only at boards of that model or family."""
         self.node = node
         self.cpu = max(0, node.cpu_allocatable - node.cpu_requested)
         self.memory = max(0, node.memory_allocatable_mib - node.memory_requested_mib)
@@ -59,12 +61,12 @@ class Room:
         self.boards: dict[str, Boards] = {}
         groups = [g for g in node.groups if not model or is_model(g, model)]
         for group in groups:
-            self._offer(group, held_mib)
+            self._offer(group, held)
         for resource, drivers in mapped.items():
             if not self.offered.get(resource):
                 self._offer_mapped(resource, drivers, groups)
 
-    def _offer(self, group: DeviceGroup, held_mib: int) -> None:
+    def _offer(self, group: DeviceGroup, held: Sequence[Ask]) -> None:
         for unit in group.units:
             if unit.kind is UnitKind.DRA:
                 continue
@@ -76,7 +78,8 @@ class Room:
             idle = min(group.whole_free or 0, group.physical)
             part = max(0, group.physical - (group.unhealthy or 0) - idle)
             if unit.kind is UnitKind.SHARE and group.memory_mib:
-                spare = max(0, part * group.memory_mib - held_mib)
+                taken = sum(asked.boards_of(name, group.memory_mib) for asked in held)
+                spare = max(0, part * group.memory_mib - taken)
                 self.boards[name] = Boards(idle, group.memory_mib, spare)
             elif unit.kind is UnitKind.MEMORY and group.memory_gib:
                 spare = max(0, self.node.free(unit) - idle * group.memory_gib)

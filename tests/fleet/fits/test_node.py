@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -122,7 +123,9 @@ def test_required_node_affinity(rules: tuple[NodeRule, ...], *, holds: bool) -> 
 # Boards that a sharing system cuts by memory.
 
 
-def hami(boards: int, idle: int, memory: int = 24_000, split: int = 10, held: int = 0) -> Room:
+def hami(
+    boards: int, idle: int, held: Sequence[Ask] = (), memory: int = 24_000, split: int = 10
+) -> Room:
     offered = Units(GPU, UnitKind.SHARE, boards * split, boards * split, 0, memory)
     found = DeviceGroup(
         "nvidia", "T4", "", boards, "", False, memory, Sharing.FRACTIONAL, split, (offered,),
@@ -158,9 +161,16 @@ def test_parts_of_idle_boards(asked: Ask, count: int) -> None:
 
 
 def test_what_others_leave_of_a_board_can_be_had_in_parts_and_never_whole() -> None:
-    room = hami(2, idle=1, held=10_000)
+    room = hami(2, idle=1, held=[part(mib=10_000)])
     assert room.count(part(mib=14_000)) == 2  # one on the idle board, one on the rest
     assert room.count(part()) == 1
+
+
+def test_a_pod_without_a_size_holds_a_whole_board() -> None:
+    room = hami(2, idle=1, held=[part()])
+    assert room.count(part(mib=12_000)) == 2
+    assert room.count(part()) == 1
+    assert hami(3, idle=1, held=[part(2)]).count(part(2)) == 0
 
 
 def test_memory_units_of_one_pod_lie_on_one_board() -> None:
@@ -228,13 +238,13 @@ def test_as_many_fit_as_can_be_taken_one_after_the_other(
 
 
 @given(
-    st.integers(1, 4), st.integers(0, 4), st.integers(0, 30_000),
+    st.integers(1, 4), st.integers(0, 4), st.integers(1, 30_000),
     st.lists(st.integers(1, 24_000), max_size=6),
 )  # fmt: skip
 def test_what_is_taken_and_undone_is_there_again(
     boards: int, idle: int, held: int, parts: list[int]
 ) -> None:
-    room = hami(boards, min(idle, boards), held=held)
+    room = hami(boards, min(idle, boards), held=[part(mib=held)])
     before = [room.count(part(mib=m)) for m in (1, 1_000, 12_000, 24_000)]
     undo = room.mark()
     for mib in parts:
