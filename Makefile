@@ -79,6 +79,7 @@ lint: $(VENV)/.dev ## Style, types, templates, migrations
 lock: ## Write the hashed requirement files anew (needs uv)
 	UV_PYTHON_DOWNLOADS=never $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --custom-compile-command 'make lock' --group install pyproject.toml -o requirements/base.txt
 	UV_PYTHON_DOWNLOADS=never $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --custom-compile-command 'make lock' --group install --group dev pyproject.toml -o requirements/dev.txt
+	UV_PYTHON_DOWNLOADS=never $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --custom-compile-command 'make lock' --constraints requirements/dev.txt --group bench -o requirements/bench.txt
 
 .PHONY: clean
 clean: ## Remove the environment and the demo's data

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db import connections, models, router, transaction
 
 
 def insert(
-    model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[object]]
+    model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
     """Insert ``rows`` in one transaction. ``columns`` are attribute names (``snapshot_id``), every
     one of the table but its key. Values are as the database takes them, documents as they are.
@@ -21,12 +22,12 @@ def insert(
     using = router.db_for_write(model)
     connection = connections[using]
     quote = connection.ops.quote_name
-    names = ", ".join(quote(fields[name].column) for name in columns)
+    names = ", ".join(quote(fields[name].column or name) for name in columns)
     places = ", ".join("%s" for _ in columns)
     table = quote(model._meta.db_table)
     documents = [i for i, n in enumerate(columns) if isinstance(fields[n], models.JSONField)]
 
-    def prepared(row: Sequence[object]) -> list[object]:
+    def prepared(row: Sequence[Any]) -> list[Any]:
         values = list(row)
         for place in documents:
             values[place] = fields[columns[place]].get_db_prep_save(values[place], connection)
@@ -34,4 +35,6 @@ def insert(
 
     with transaction.atomic(using=using), connection.cursor() as cursor:
         # Only names of our own models are put into the statement.
-        cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", map(prepared, rows))  # noqa: S608
+        cursor.executemany(
+            f"INSERT INTO {table} ({names}) VALUES ({places})", [prepared(row) for row in rows]
+        )  # noqa: S608
