@@ -199,8 +199,8 @@ def idle_boards(
                 if used is not None and group.physical is not None:
                     line.idle += max(Decimal(0), group.physical - used - extra)
     return tuple(
-        IdleBoards(*kind, physical=line.physical, idle=line.idle if is_known else None)
-        for (*kind, is_known), line in found.items()
+        IdleBoards(*key[:5], physical=line.physical, idle=line.idle if key[5] else None)
+        for key, line in found.items()
     )
 
 

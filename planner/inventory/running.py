@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
+from planner.frame.search import LONGEST
 from planner.inventory.models import Cluster, PodRow
-
-MOST_PODS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,22 @@ class OwnerLine:
     gpu_resource: str
 
 
-def owner_lines(cluster: Cluster) -> list[OwnerLine]:
-    """Pods that ask for a GPU, by owner and state; the largest first."""
+def owner_groups(cluster: Cluster, text: str = "") -> QuerySet[PodRow, Any]:
+    """Pods that ask for a GPU, by owner, state and resource; the largest first. ``text`` narrows
+    them to names of owners and namespaces that hold it. Lazy, so that a page takes only its part;
+    ``owner_lines`` makes lines of them."""
     pods = PodRow.objects.filter(snapshot=cluster.current_snapshot_id, gpu_units__gt=0)
-    grouped = (
+    if text:
+        pods = pods.filter(Q(owner__icontains=text) | Q(namespace__icontains=text))
+    return (
         pods.values("namespace", "owner", "state", "gpu_resource")
         .annotate(pods=Count("pk"), units=Sum("gpu_units"))
-        .order_by("-units", "namespace", "owner", "state")
+        .order_by("-units", "namespace", "owner", "state", "gpu_resource")
     )
+
+
+def owner_lines(groups: Iterable[Mapping[str, Any]]) -> list[OwnerLine]:
+    """Lines of a table out of ``owner_groups``."""
     return [
         OwnerLine(
             row["namespace"],
@@ -41,7 +49,7 @@ def owner_lines(cluster: Cluster) -> list[OwnerLine]:
             row["units"],
             row["gpu_resource"],
         )
-        for row in grouped
+        for row in groups
     ]
 
 
@@ -61,9 +69,13 @@ def chosen_owner(query: Mapping[str, str]) -> ChosenOwner | None:
     return ChosenOwner(namespace, owner)
 
 
-def pods_of_owner(cluster: Cluster, chosen: ChosenOwner) -> list[PodRow]:
-    """The pods of one owner, at most ``MOST_PODS``."""
-    pods = PodRow.objects.filter(
+def pods_of_owner(cluster: Cluster, chosen: ChosenOwner) -> QuerySet[PodRow]:
+    """The pods of one owner by name, lazy."""
+    return PodRow.objects.filter(
         snapshot=cluster.current_snapshot_id, namespace=chosen.namespace, owner=chosen.owner
-    )
-    return list(pods.order_by("name")[:MOST_PODS])
+    ).order_by("name", "pk")
+
+
+def searched(query: Mapping[str, str]) -> str:
+    """The text that the address searches owners for, "" for none."""
+    return " ".join(query.get("text", "").replace("\0", "").split())[:LONGEST]

@@ -6,8 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import django_tables2 as tables
+from django.core.paginator import Paginator
 from django.db.models import F, QuerySet
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django_tables2 import RequestConfig
 
 from planner.inventory.models import NodeRow
 
@@ -67,3 +70,24 @@ class ClusterNodeTable(NodeTable):
     class Meta(NodeTable.Meta):
         exclude = ("cluster",)
         order_by = ("name",)
+
+
+class CountedPaginator(Paginator):  # type: ignore[type-arg]
+    """Pages of rows whose number is known already."""
+
+    def __init__(self, rows: Any, per_page: int, *, count: int) -> None:
+        super().__init__(rows, per_page)
+        self.count = count
+
+
+def paginate(request: HttpRequest, table: tables.Table, per_page: int, count: int) -> None:
+    """Order ``table`` and turn to its page as the address says; it has ``count`` rows in all."""
+    RequestConfig(
+        request,
+        paginate={
+            "paginator_class": CountedPaginator,
+            "per_page": per_page,
+            "silent": True,
+            "count": count,
+        },
+    ).configure(table)

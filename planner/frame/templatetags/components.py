@@ -331,6 +331,12 @@ def gpu_squares(squares: str) -> SafeString:
 
 
 @register.simple_tag
+def gpu_count(state: str, count: int) -> str:
+    """GPUs of one state in words: "1,204 requested"."""
+    return f"{number_format(count, use_l10n=True, force_grouping=True)} {gpus.word(state)}"
+
+
+@register.simple_tag
 def ordering_state(column: Any) -> str:
     """The value of ``aria-sort`` for a column of a django-tables2 table."""
     if not column.is_ordered:

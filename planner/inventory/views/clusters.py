@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
-from django_tables2 import RequestConfig
 
 from planner.accounts.access import role_required
 from planner.accounts.middleware import PlannerRequest
@@ -15,10 +15,14 @@ from planner.accounts.models import Role
 from planner.frame import navigation
 from planner.inventory import exports, fleet_figures, gpu_maps, queries, running
 from planner.inventory.models import NodeRow, Snapshot
-from planner.inventory.tables import ClusterNodeTable
+from planner.inventory.tables import ClusterNodeTable, paginate
 from planner.inventory.views.objects import cluster_or_404
 
 PAGE_SIZE = 50
+OWNERS_ON_A_PAGE = 50
+PODS_ON_A_PAGE = 50
+POD_PAGE = "pods"
+"""Word of the address for the page of an owner's pods; "page" is that of the owners."""
 
 
 @require_GET
@@ -47,15 +51,16 @@ def cluster_detail(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     cluster = cluster_or_404(request, uuid)
     rows = NodeRow.objects.filter(snapshot=cluster.current_snapshot_id, is_gpu_node=True)
     table = ClusterNodeTable(rows.select_related("snapshot__cluster").only(*queries.NODE_COLUMNS))
-    RequestConfig(request, paginate={"per_page": PAGE_SIZE, "silent": True}).configure(table)
+    snapshot, maps = cluster.current_snapshot, gpu_maps.pool_maps(rows)
+    paginate(request, table, PAGE_SIZE, maps.node_count)
     context = queries.cluster_head(cluster, "nodes") | {
         "table": table,
-        "maps": gpu_maps.pool_maps(rows),
+        "maps": maps,
         "nodes_url": queries.node_list_url(cluster=cluster.name),
         "free_url": queries.node_list_url(cluster=cluster.name, state="free"),
         "stranded_url": queries.node_list_url(cluster=cluster.name, state="stranded"),
         "free_note": fleet_figures.partly_used_note(
-            cluster.current_snapshot.partly_used_gpus if cluster.current_snapshot else None
+            snapshot.partly_used_gpus if snapshot else None
         ),
         "requested_url": queries.node_list_url(cluster=cluster.name, state="requested"),
         "uncounted_url": queries.node_list_url(cluster=cluster.name, state="unknown"),
@@ -72,7 +77,8 @@ def cluster_running_csv(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     if owner is not None:
         pods = running.pods_of_owner(cluster, owner)
         return exports.csv_response("pods", *exports.pod_rows(pods))
-    return exports.csv_response("running", *exports.owner_rows(running.owner_lines(cluster)))
+    groups = running.owner_groups(cluster, running.searched(request.GET))
+    return exports.csv_response("running", *exports.owner_rows(running.owner_lines(groups)))
 
 
 @require_GET
@@ -80,12 +86,18 @@ def cluster_running_csv(request: PlannerRequest, uuid: UUID) -> HttpResponse:
 def cluster_running(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     """Who uses the GPUs: pods by owner, or the pods of one owner."""
     cluster = cluster_or_404(request, uuid)
-    owner = running.chosen_owner(request.GET)
+    owner, text = running.chosen_owner(request.GET), running.searched(request.GET)
+    pages = Paginator(running.owner_groups(cluster, text), OWNERS_ON_A_PAGE)
+    page = pages.get_page(request.GET.get("page"))
     context = queries.cluster_head(cluster, "running") | {
         "owner": owner,
-        "owners": running.owner_lines(cluster),
-        "pods": running.pods_of_owner(cluster, owner) if owner else [],
+        "text": text,
+        "page": page,
+        "owners": running.owner_lines(page),
     }
+    if owner is not None:
+        pods = Paginator(running.pods_of_owner(cluster, owner), PODS_ON_A_PAGE)
+        context["pods"] = pods.get_page(request.GET.get(POD_PAGE))
     return render(request, "inventory/cluster_running.html", context)
 
 

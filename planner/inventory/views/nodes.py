@@ -16,7 +16,7 @@ from planner.accounts.models import Role
 from planner.inventory import exports, node_details, queries
 from planner.inventory.filters import NodeFilter
 from planner.inventory.models import NodeRow
-from planner.inventory.tables import NodeTable
+from planner.inventory.tables import NodeTable, paginate
 from planner.inventory.views.objects import cluster_or_404, current_or_404
 
 PAGE_SIZE = 50
@@ -32,10 +32,10 @@ def _filtered(request: PlannerRequest) -> NodeFilter:
 def node_list(request: PlannerRequest) -> HttpResponse:
     """Filter, sort, search and page; all of it in the address."""
     node_filter = _filtered(request)
-    table = NodeTable(node_filter.qs)
-    RequestConfig(request, paginate={"per_page": PAGE_SIZE, "silent": True}).configure(table)
+    table, sums = NodeTable(node_filter.qs), queries.node_sums(node_filter.qs)
+    paginate(request, table, PAGE_SIZE, sums["nodes"])
     template = "inventory/node_list.html" + ("#results" if request.htmx else "")
-    context = {"filter": node_filter, "table": table, "sums": queries.node_sums(node_filter.qs)}
+    context = {"filter": node_filter, "table": table, "sums": sums}
     return render(request, template, context)
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from fleet.catalogue.prices import MatchBy, PriceBook, PriceEntry, PriceKind
 from fleet.units import Money
 from planner.accounts.models import Team, User
-from planner.inventory import clusters, demo, gpu_maps, pricing, queries
+from planner.inventory import clusters, demo, pricing, queries
 from planner.inventory.models import Cluster, NodeRow, Snapshot
 from planner.jobs.models import Job
 from tests.planner.inventory.builders import dump, node, pod
@@ -297,18 +297,6 @@ def test_an_old_snapshot_of_a_live_cluster_is_stale_and_one_of_files_is_not(
     assert "stale" in page(client_for(vic), "cluster-list")
 
 
-def test_a_large_pool_is_folded_to_its_counts(
-    team: Team, ada: User, client_for: For, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gpu_maps, "FOLD_ABOVE", 2)
-    objects = [node(f"n{i}") for i in range(3)]
-    clusters.create_from_files(team=team, name="prod", sources=[dump(*objects)], by=ada)
-    response = client_for(ada).get(reverse("inventory:overview"))
-    (pool,) = response.context["maps"]
-    assert (pool.is_folded, pool.nodes, pool.counts) == (True, [], {"f": 24})
-    assert "see the table" in response.content.decode()
-
-
 def test_an_edit_conflict_answers_409_with_both_texts(
     cluster: Cluster, ada: User, client_for: For
 ) -> None:
@@ -362,5 +350,5 @@ def test_the_demo_overview_has_every_gpu_as_a_square(
 ) -> None:
     demo.load_demo_fleet(team=team, by=ada)
     response = client_for(ada).get(reverse("inventory:overview"))
-    drawn = sum(len(box.squares) for pool in response.context["maps"] for box in pool.nodes)
+    drawn = sum(len(box.squares) for pool in response.context["maps"].pools for box in pool.nodes)
     assert drawn == response.context["figures"].physical > 100
