@@ -32,7 +32,7 @@ class Unborn:
     requests: dict[str, int]  # accelerators of these pods
     cpu_milli: int
     memory_mib: int
-    claims: int  # ResourceClaims of these pods
+    claim_devices: int  # GPU devices that they get through claim templates
 
     @property
     def is_suspended(self) -> bool:
@@ -44,7 +44,7 @@ def unborn(inventory: Inventory) -> tuple[Unborn, ...]:
     out, and so are those whose pods could never exist (``problems``)."""
     present: dict[_Place, list[Pod]] = defaultdict(list)
     for pod in inventory.pods:
-        if pod.state not in _GONE and (pod.requests or pod.claims):
+        if pod.state not in _GONE and (pod.requests or pod.claims or pod.claim_devices):
             present[pod.namespace, pod.owner.kind, pod.owner.name].append(pod)
     return tuple(_unborn(inventory.controllers, present))
 
@@ -79,12 +79,12 @@ def _missing(controller: Controller, pods: list[Pod]) -> Unborn | None:
     if wanted <= len(mine):
         return None
     requests: Counter[str] = Counter()
-    cpu = memory = claims = 0
+    cpu = memory = devices = 0
     for role in roles:
         left = _left(role)
         cpu += role.cpu_milli * left
         memory += role.memory_mib * left
-        claims += role.claims * left
+        devices += role.claim_devices * left
         for name, amount in role.requests.items():
             requests[name] += amount * left
     for pod in mine:
@@ -95,7 +95,7 @@ def _missing(controller: Controller, pods: list[Pod]) -> Unborn | None:
         requests={name: amount for name, amount in requests.items() if amount > 0},
         cpu_milli=max(0, cpu - sum(pod.cpu_milli for pod in mine)),
         memory_mib=max(0, memory - sum(pod.memory_mib for pod in mine)),
-        claims=max(0, claims - sum(len(pod.claims) for pod in mine)),
+        claim_devices=max(0, devices - sum(pod.claim_devices for pod in mine)),
     )
 
 

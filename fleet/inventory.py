@@ -349,6 +349,7 @@ class PodRole:
     node_selector: dict[str, str] = field(default_factory=dict)
     node_affinity: NodeAffinity = ()
     claims: int = 0  # ResourceClaims of one pod
+    claim_devices: int = 0  # GPU devices that claim templates give to one pod
     done: int = 0  # of ``pods``: have succeeded and do not come again
 
 

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fleet.demand import unborn
 from fleet.inventory import Inventory, Node, Pod, Toleration
 from fleet.inventory_totals import units_asked, whole_asked, whole_gpus
 
@@ -72,12 +73,13 @@ def asked(inventory: Inventory) -> Asked:
         else:
             running[models.get(pod.node, "")][size] += size
     for controller in inventory.controllers:
-        if units_asked(controller.requests) and not controller.problems:
-            if len(tolerations) < MOST_KINDS:
-                tolerations[controller.tolerations] = None
-            size = whole_asked(controller.requests)
-            if controller.suspended and size:
-                _add(waiting, controller.node_selector, size, controller.pods_wanted or 1)
+        is_asking = units_asked(controller.requests) and not controller.problems
+        if is_asking and len(tolerations) < MOST_KINDS:
+            tolerations[controller.tolerations] = None
+    for missing in unborn(inventory):
+        size = whole_asked(missing.controller.requests)
+        if missing.is_suspended and size:
+            _add(waiting, missing.controller.node_selector, size, missing.pods)
     return Asked(tuple(tolerations), dict(running), dict(waiting))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fleet.demand import Unborn, unborn
 from fleet.inventory import Controller, Inventory, Pod
 from fleet.inventory_report.queues import Queues, whole_gpus_of
 from fleet.inventory_totals import (
@@ -33,14 +34,19 @@ SHORT = {
 
 def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
     """What waits, what runs and what workload objects declare. ``*_gpus``: whole boards, those
-    asked for through claims included; ``*_units``: devices and shares whatever their kind."""
+    asked for through claims included; ``*_units``: devices and shares whatever their kind.
+
+    ``queued``: pods that a queue holds back and pods that suspended jobs want and do not have;
+    ``not_created_gpus``: what other workloads want and have no pod for, such as pods that a quota
+    refuses."""
     inventory = subject.inventory
     pods = [pod for pod in inventory.pods if _asks(pod)]
     running = [pod for pod in pods if holds_devices(pod)]
     pending = [pod for pod in pods if pod.state == "pending"]
     gated = [pod for pod in pods if pod.state == "gated"]
     declared = [c for c in inventory.controllers if _is_declared(c)]
-    suspended = [c for c in declared if c.suspended]
+    unseen = unborn(inventory)
+    held = [missing for missing in unseen if missing.is_suspended]
     gangs = list(distributed(subject))
     minima = [o.minimum for o in inventory.gang_objects if o.minimum is not None]
     found = {
@@ -48,11 +54,11 @@ def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
         "pending": len(pending),
         "running_gpus": sum(map(_boards, running)) - _counted_again(running),
         "pending_gpus": sum(map(_boards, pending)) - _counted_again(pending),
-        "queued_gpus": sum(map(_boards, gated)) + sum(_declared_gpus(c) for c in suspended),
+        "queued_gpus": sum(map(_boards, gated)) + sum(map(_unseen_boards, held)),
         "running_units": sum(map(_units, running)) - _counted_again(running),
         "pending_units": sum(map(_units, pending)) - _counted_again(pending),
-        "queued_units": sum(map(_units, gated))
-        + sum(units_asked(c.total_requests) for c in suspended),
+        "queued_units": sum(map(_units, gated)) + sum(map(_unseen_units, held)),
+        "not_created_gpus": sum(map(_unseen_boards, unseen)) - sum(map(_unseen_boards, held)),
         "fraction_in_use": round(
             sum(p.gpu_fraction or 0 for p in inventory.pods if holds_devices(p)), 6
         ),
@@ -95,6 +101,14 @@ def _boards(pod: Pod) -> int:
 
 def _units(pod: Pod) -> int:
     return units_asked(pod.requests) + pod.claim_devices
+
+
+def _unseen_boards(missing: Unborn) -> int:
+    return whole_asked(missing.requests) + missing.claim_devices
+
+
+def _unseen_units(missing: Unborn) -> int:
+    return units_asked(missing.requests) + missing.claim_devices
 
 
 def _is_declared(controller: Controller) -> bool:

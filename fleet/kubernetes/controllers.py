@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from fleet.device_names import accelerators_only
 from fleet.inventory import ContainerProbes, Controller, Gang, Owner, PodRole
 from fleet.kubernetes.affinity import node_affinity_of
+from fleet.kubernetes.dra_demand import Claims, claims_in
 from fleet.kubernetes.gangs import (
     QUEUE_LABEL,
     Minima,
@@ -20,7 +21,7 @@ from fleet.kubernetes.gangs import (
     topology_constraints,
 )
 from fleet.kubernetes.objects import RawCluster
-from fleet.kubernetes.objects_core import Metadata, Object, PodSpec
+from fleet.kubernetes.objects_core import Metadata, Object, PodObject, PodSpec
 from fleet.kubernetes.owners import Parents, owner_of, owning, parents_of
 from fleet.kubernetes.probes import probes_of
 from fleet.kubernetes.requests import PodRequest, pod_request
@@ -39,6 +40,7 @@ _Place = tuple[str, str, str]  # namespace, kind, name
 class _Measured:
     role: Role
     request: PodRequest
+    claim_devices: int
 
     @property
     def has_devices(self) -> bool:
@@ -64,15 +66,22 @@ class _Found:
 def controllers_of(raw: RawCluster, minima: Minima) -> tuple[Controller, ...]:
     """The cluster's workload objects. What another one of them made is left out: an object counts
     once, under the name that a person gave."""
-    runtimes = runtimes_of(raw)
+    runtimes, claims = runtimes_of(raw), claims_in(raw)
     found = [
-        _Found(item, kind, shape, [_Measured(r, pod_request(r.spec)) for r in shape.roles])
+        _Found(item, kind, shape, [_measured(r, item.metadata, claims) for r in shape.roles])
         for kind, key in ((kind, key) for kind, keys in KINDS.items() for key in keys)
         for item in raw.objects.get(key, ())
         if (shape := shape_of(item, runtimes)) is not None
     ]
     made = (_one(each, minima) for each in _roots(found, parents_of(raw)))
     return tuple(each for each in made if each is not None)
+
+
+def _measured(role: Role, meta: Metadata, claims: Claims) -> _Measured:
+    # A claim that is named is one for all pods, and there already; a template makes one for each.
+    each = [claim for claim in role.spec.resourceClaims or () if claim.resourceClaimTemplateName]
+    pod = PodObject(metadata=Metadata(namespace=meta.namespace), spec=PodSpec(resourceClaims=each))
+    return _Measured(role, pod_request(role.spec), claims.of_pod(pod).gpus)
 
 
 def _roots(found: list[_Found], parents: Parents) -> list[_Found]:
@@ -185,6 +194,7 @@ def _role(m: _Measured) -> PodRole:
         node_selector=dict(spec.nodeSelector or {}),
         node_affinity=node_affinity_of(spec),
         claims=len(spec.resourceClaims or ()),
+        claim_devices=m.claim_devices,
         done=m.role.done,
     )
 

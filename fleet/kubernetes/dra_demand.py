@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from fleet.kubernetes.dra_drivers import driver_vendor, may_hold_gpus
 from fleet.kubernetes.dra_use import results_of
+from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.objects_core import PodObject
 from fleet.kubernetes.objects_dra import (
     AllocationResult,
@@ -106,6 +107,15 @@ def claims_of(
             )
             for t in templates
         },
+    )
+
+
+def claims_in(raw: RawCluster) -> Claims:
+    """What the claims and templates of a cluster ask for."""
+    return claims_of(
+        raw.of(ResourceClaimObject, "resourceclaims.resource.k8s.io"),
+        raw.of(ClaimTemplateObject, "resourceclaimtemplates.resource.k8s.io"),
+        raw.of(DeviceClassObject, "deviceclasses.resource.k8s.io"),
     )
 
 

@@ -10,18 +10,13 @@ from datetime import datetime
 from fleet.inventory import ContainerProbes, Gang, NodeAffinity, Owner, Pod, Toleration
 from fleet.kubernetes.affinity import node_affinity_of
 from fleet.kubernetes.device_health import sick_devices
-from fleet.kubernetes.dra_demand import Claims, claims_of
+from fleet.kubernetes.dra_demand import Claims, claims_in
 from fleet.kubernetes.gangs import KEPT_LABELS, Minima, gang_of, minima_of
 from fleet.kubernetes.gathered import BoardUse
 from fleet.kubernetes.hami import hami_used
 from fleet.kubernetes.interned import Interned
 from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.objects_core import ContainerStatus, PodObject, PodStatus
-from fleet.kubernetes.objects_dra import (
-    ClaimTemplateObject,
-    DeviceClassObject,
-    ResourceClaimObject,
-)
 from fleet.kubernetes.owners import Parents, is_daemon, owner_of, parents_of
 from fleet.kubernetes.pod_state import FINISHED, condition, state_of
 from fleet.kubernetes.probes import probes_of
@@ -168,11 +163,7 @@ def surroundings_of(raw: RawCluster) -> Surroundings:
         nodes=frozenset(item.metadata.name for item in raw.objects.get("nodes", ())),
         parents=parents_of(raw),
         minima=minima_of(raw),
-        claims=claims_of(
-            raw.of(ResourceClaimObject, "resourceclaims.resource.k8s.io"),
-            raw.of(ClaimTemplateObject, "resourceclaimtemplates.resource.k8s.io"),
-            raw.of(DeviceClassObject, "deviceclasses.resource.k8s.io"),
-        ),
+        claims=claims_in(raw),
         now=raw.taken_at,
     )
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.demand import Unborn, unborn
+from fleet.inventory_report import as_report
 from tests.fleet.kubernetes.written import Json, cluster, node, pod
 
 GPU = "nvidia.com/gpu"
@@ -142,11 +143,17 @@ def test_parts_that_succeeded_are_not_wanted_again() -> None:
     assert of(item) == [("js", 2, 16, False)]
 
 
-def test_claims_are_demand_too() -> None:
+def test_devices_of_claim_templates_are_demand_too() -> None:
     item = job(suspend=True, parallelism=3)
     item["spec"]["template"] = template(0, claims=2)
-    (found,) = unborn(cluster(item))
-    assert (found.pods, found.requests, found.claims) == (3, {}, 6)
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 4}}
+    of_two = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+              "metadata": {"name": "t", "namespace": "team-a"},
+              "spec": {"spec": {"devices": {"requests": [request]}}}}  # fmt: skip
+    (found,) = unborn(cluster(item, of_two))
+    assert (found.pods, found.requests, found.claim_devices) == (3, {}, 24)
+    (unread,) = unborn(cluster(item))
+    assert (unread.pods, unread.claim_devices) == (3, 0)
 
 
 def deployment(name: str, replicas: int, owner: Json | None = None, **labels: str) -> Json:
@@ -195,3 +202,21 @@ def test_present_and_missing_pods_are_never_more_than_wanted_unless_there_are(
     assert missing == max(0, wanted - alive)
     assert sum(u.requests.get(GPU, 0) for u in found) == 8 * missing
     assert sum(u.cpu_milli for u in found) == 0
+
+
+@pytest.mark.parametrize(
+    ("objects", "queued", "not_created"),
+    [
+        ([job(suspend=True, parallelism=4)], 32, 0),
+        ([job(suspend=True, parallelism=4),
+          *made_by("Job", "train", 4, schedulingGates=[{"name": "kueue.x-k8s.io/admission"}])],
+         32, 0),
+        ([job(parallelism=4), *made_by("Job", "train", 1)], 0, 24),
+    ],
+)  # fmt: skip
+def test_the_report_counts_queued_pods_once(
+    objects: list[Json], queued: int, not_created: int
+) -> None:
+    found = as_report(cluster(*objects))["totals"]
+    assert (found["queued_gpus"], found["queued_units"]) == (queued, queued)
+    assert found["not_created_gpus"] == not_created
