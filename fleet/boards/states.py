@@ -144,7 +144,8 @@ def _held(group: DeviceGroup, boards: int) -> tuple[int, int]:
         held = max(0, boards - group.whole_free - (group.unhealthy or 0))
         return (held, held) if _is_offered(group) else (0, 0)  # gone, not held
     whole = min(boards, sum(u.requested for u in group.units_of(UnitKind.WHOLE)))
-    cut_boards = boards - min(boards, sum(u.capacity for u in group.units_of(UnitKind.WHOLE)))
+    offered = min(boards, sum(u.capacity for u in group.units_of(UnitKind.WHOLE)))
+    cut_boards = boards - max(whole, offered)  # a vanished plugin offers none of what is held
     share, units = 0.0, 0
     for unit in group.units:
         if unit.kind in _PARTS:
