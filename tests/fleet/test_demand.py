@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.demand import Unborn, unborn
-from fleet.inventory_report import as_report
+from fleet.inventory_report.report import as_report
 from tests.fleet.kubernetes.written import Json, cluster, node, pod
 
 GPU = "nvidia.com/gpu"
