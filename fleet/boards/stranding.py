@@ -89,17 +89,20 @@ def unwanted_taints(node: Node, asked: Asked) -> tuple[Taint, ...]:
     return special
 
 
-def why_stranded(node: Node, cause: str) -> str:
-    """The cause in words, with its figures; "" for no cause."""
+def why_stranded(node: Node, cause: str, gpus: int) -> str:
+    """The cause in words, with its figures; "" for no cause. ``gpus`` are those that nobody
+    holds, stranded or free."""
     if cause == "cpu":
         return say(
-            "needs {need} CPU beside each GPU, {left} left",
+            "needs {need} CPU beside each GPU, {left} left for {gpus}",
+            gpus=gpus,
             need=f"{CPU_PER_GPU_MILLI / 1000:g}",
             left=f"{cpu_left(node) / 1000:g}",
         )
     if cause == "memory":
         return say(
-            "needs {need} memory beside each GPU, {left} left",
+            "needs {need} of memory beside each GPU, {left} left for {gpus}",
+            gpus=gpus,
             need=gib_text(MEMORY_PER_GPU_MIB, 0),
             left=gib_text(memory_left(node)),
         )

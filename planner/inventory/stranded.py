@@ -103,7 +103,9 @@ def _example(cluster: Cluster, row: NodeRow, gpus: int | None, text: str) -> Exa
 
 def why(row: NodeRow) -> str:
     """Why free GPUs of the node cannot be had, with figures; "" where none are stranded."""
-    return why_stranded(node_value(row), row.stranded_cause) if row.stranded else ""
+    if not row.stranded:
+        return ""
+    return why_stranded(node_value(row), row.stranded_cause, row.stranded + (row.free or 0))
 
 
 def why_fragment(row: NodeRow) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from planner.inventory.models import Cluster, NodeRow, Snapshot
 from planner.inventory.queries import node_list_url
+
+MOST_DOMAINS = 200
+"""Domains of one level on the page; the CSV has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,19 @@ class DomainLevel:
     key: str
     domains: list[DomainLine]
     unlabelled: int
+    why: str = ""  # why it is proposed; "" for one that a person chose
 
     @property
     def word(self) -> str:
         return level_word(self.name)
+
+    @property
+    def shown(self) -> list[DomainLine]:
+        return self.domains[:MOST_DOMAINS]
+
+    @property
+    def left_out(self) -> int:
+        return max(0, len(self.domains) - MOST_DOMAINS)
 
 
 def level_word(name: str) -> str:
@@ -82,8 +94,15 @@ def domain_levels(cluster: Cluster, snapshot: Snapshot) -> list[DomainLevel]:
         name: ", ".join(key for other, key in snapshot.topology_keys if other == name)
         for name in names
     }
+    reasons: dict[str, list[str]] = {}
+    if not cluster.topology_levels:
+        for name, _key, source, *_counts in snapshot.topology.get("proposal", []):
+            reasons.setdefault(name, []).append(source)
     return [
-        _domain_level(cluster, names[: depth + 1], keys[name], rows)
+        replace(
+            _domain_level(cluster, names[: depth + 1], keys[name], rows),
+            why="; ".join(dict.fromkeys(reasons.get(name, ()))),
+        )
         for depth, name in enumerate(names)
     ]
 

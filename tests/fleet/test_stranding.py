@@ -82,21 +82,21 @@ def test_a_daemonset_pod_that_tolerates_everything_is_no_workload() -> None:
 @pytest.mark.parametrize(
     ("taken", "words"),
     [
-        ({"cpu": "95700m"}, "needs 1 CPU beside each GPU, 0.3 left"),
-        ({"memory": "998.5Gi"}, "needs 2 GiB memory beside each GPU, 1.5 GiB left"),
+        ({"cpu": "95700m"}, "needs 1 CPU beside each GPU, 0.3 left for 8"),
+        ({"memory": "998.5Gi"}, "needs 2 GiB of memory beside each GPU, 1.5 GiB left for 8"),
     ],
 )
 def test_the_cause_comes_with_its_figures(taken: Json, words: str) -> None:
     found = cluster(node(gpus=8), pod(on="node-a", requests=taken))
     (item,) = found.nodes
-    assert why_stranded(item, node_figures(item).stranded_cause) == words
+    assert why_stranded(item, node_figures(item).stranded_cause, 8) == words
 
 
 def test_the_taint_and_the_pod_places_are_named() -> None:
     (tainted,) = cluster(node(gpus=8, taints=[DEDICATED])).nodes
-    assert "dedicated=research:NoSchedule" in why_stranded(tainted, "taint")
+    assert "dedicated=research:NoSchedule" in why_stranded(tainted, "taint", 8)
     (full,) = cluster(node(gpus=8, resources={"pods": "3"})).nodes
-    assert why_stranded(full, "pods") == "all 3 pod places are taken"
+    assert why_stranded(full, "pods", 8) == "all 3 pod places are taken"
 
 
 def test_fewer_than_the_usual_pod_is_a_fragment_and_still_free() -> None:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 SENTENCE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
 
 COVERED = (
+    "fleet/boards",
     "fleet/catalogue",
     "fleet/cli",
     "fleet/costs.py",
@@ -32,6 +33,7 @@ COVERED = (
     "fleet/readiness",
     "fleet/refusals.py",
     "fleet/sizing",
+    "fleet/slots.py",
     "fleet/summary.py",
     "fleet/tolerations.py",
     "fleet/units.py",
@@ -59,10 +61,13 @@ KEPT_MODULES = frozenset(
         "dra_state",
         "dra_taints",
         "dra_use",
+        "hypernodes",
         "objects",
+        "patterns",
         "pod_state",
         "requests",
         "taints",
+        "topology",
         "versions",
     )
 )
