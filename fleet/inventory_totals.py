@@ -231,14 +231,31 @@ def _others(nodes: list[Node]) -> dict[str, int]:
     }
 
 
-def by_kind(requests: Mapping[str, int]) -> dict[UnitKind, int]:
+Kinds = Mapping[str, UnitKind]
+_BY_NAME: Kinds = {}
+
+
+def kinds_on(node: Node | None) -> Kinds:
+    """What a unit of each resource is on a node: under one name a node may offer whole boards,
+    time slices or MIG devices. Left out where pods say themselves how much a unit is."""
+    return {
+        unit.resource: unit.kind
+        for group in (node.groups if node is not None else ())
+        if group.sharing != Sharing.FRACTIONAL
+        for unit in group.units
+        if unit.kind in DEVICE_KINDS
+    }
+
+
+def by_kind(requests: Mapping[str, int], known: Kinds = _BY_NAME) -> dict[UnitKind, int]:
     """GPU devices and shares in a request, each kind by itself; memory, cores and resources of an
-    unknown kind are none. What a unit is follows from its name alone."""
+    unknown kind are none. ``known``: what units are on the pod's node; else the name says it."""
     found: dict[UnitKind, int] = {}
     for name, number in requests.items():
         kind = device_name(name)
         if kind is not None and kind.is_gpu and kind.kind in DEVICE_KINDS and number:
-            found[kind.kind] = found.get(kind.kind, 0) + number
+            unit = known.get(name, kind.kind)
+            found[unit] = found.get(unit, 0) + number
     return found
 
 
@@ -261,9 +278,11 @@ def takes_part_of_a_board(pod: Pod) -> bool:
     )
 
 
-def whole_gpus(pod: Pod) -> int:
-    """Whole boards that a pod asks for by name; claims are counted apart."""
-    return 0 if takes_part_of_a_board(pod) else whole_asked(pod.requests)
+def whole_gpus(pod: Pod, known: Kinds = _BY_NAME) -> int:
+    """Whole boards that a pod asks for or holds; claims are counted apart."""
+    if takes_part_of_a_board(pod):
+        return 0
+    return by_kind(pod.requests, known).get(UnitKind.WHOLE, 0)
 
 
 def holds_devices(pod: Pod) -> bool:

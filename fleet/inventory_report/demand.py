@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fleet.demand import Unborn, unborn
-from fleet.inventory import Controller, Inventory, Pod
+from fleet.inventory import Controller, Inventory, Pod, UnitKind
 from fleet.inventory_report.queues import Queues, whole_gpus_of
 from fleet.inventory_totals import (
     holds_devices,
+    kinds_on,
     units_asked,
     whole_asked,
     whole_gpus,
@@ -40,6 +41,7 @@ def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
     ``not_created_gpus``: what other workloads want and have no pod for, such as pods that a quota
     refuses."""
     inventory = subject.inventory
+    kinds = {node.name: kinds_on(node) for node in inventory.nodes if node.is_gpu_node}
     pods = [pod for pod in inventory.pods if _asks(pod)]
     running = [pod for pod in pods if holds_devices(pod)]
     pending = [pod for pod in pods if pod.state == "pending"]
@@ -52,7 +54,8 @@ def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
     found = {
         "running": len(running),
         "pending": len(pending),
-        "running_gpus": sum(map(_boards, running)) - _counted_again(running),
+        "running_gpus": sum(_boards(pod, kinds.get(pod.node)) for pod in running)
+        - _counted_again(running),
         "pending_gpus": sum(map(_boards, pending)) - _counted_again(pending),
         "queued_gpus": sum(map(_boards, gated)) + sum(map(_unseen_boards, held)),
         "running_units": sum(map(_units, running)) - _counted_again(running),
@@ -95,8 +98,8 @@ def _asks(pod: Pod) -> bool:
     return bool(units_asked(pod.requests) or pod.claim_devices) and not pod.is_infrastructure
 
 
-def _boards(pod: Pod) -> int:
-    return whole_gpus(pod) + pod.claim_devices
+def _boards(pod: Pod, known: Mapping[str, UnitKind] | None = None) -> int:
+    return whole_gpus(pod, known or {}) + pod.claim_devices
 
 
 def _units(pod: Pod) -> int:

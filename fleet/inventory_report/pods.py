@@ -6,18 +6,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet.device_names import device_name
-from fleet.inventory import Pod, UnitKind
-from fleet.inventory_totals import by_kind, holds_devices, takes_part_of_a_board, whole_gpus
+from fleet.inventory import Node, Pod, UnitKind
+from fleet.inventory_totals import (
+    by_kind,
+    holds_devices,
+    kinds_on,
+    takes_part_of_a_board,
+    whole_gpus,
+)
 
 Report = dict[str, Any]
 _KUEUE = "kueue.x-k8s.io/"
 
 
-def pod_report(pod: Pod) -> Report:
-    """One pod. ``counts_now`` and ``gpus_once`` are the same for a pod that runs: a device asked
-    for by name and turned into a claim by the scheduler is one device."""
-    kinds = by_kind(pod.requests)
-    whole = whole_gpus(pod)
+def pod_report(pod: Pod, node: Node | None) -> Report:
+    """One pod, and the node that it is bound to. ``gpus_once``: whole boards; a device that was
+    asked for by name and turned into a claim by the scheduler is one. ``counts_now``: devices and
+    shares that it holds, whatever their kind."""
+    known = kinds_on(node)
+    kinds = by_kind(pod.requests, known)
+    whole = whole_gpus(pod, known)
     found: Report = {
         "requests": {"cpu_millis": pod.cpu_milli, "memory_mib": pod.memory_mib} | pod.requests,
         "node": pod.node or None,

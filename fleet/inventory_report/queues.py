@@ -188,9 +188,10 @@ def queues_report(queues: Queues) -> Report:
 def whole_gpus_of(queues: Queues, kind: str) -> int | None:
     """Whole GPUs that all queues of a kind may hand out together; None when none names any."""
     found = [
-        whole_asked(queue.limits)
+        amount
         for queue in queues.by_name.values()
-        if queue.kind == kind and whole_asked(queue.limits)
+        for resource, amount in queue.limits.items()
+        if queue.kind == kind and whole_asked({resource: 1})
     ]
     return sum(found) if found else None
 

@@ -32,10 +32,14 @@ def as_report(inventory: Inventory) -> Report:
     # Which day it is plays no part in what is read here.
     subject = Subject(inventory, date.min)
     queues = queues_of(subject)
+    by_name = {node.name: node for node in inventory.nodes}
     return {
         "nodes": {node.name: node_report(node) for node in inventory.nodes},
         "attached": [attached_report(pool) for pool in inventory.attached],
-        "pods": {f"{pod.namespace}/{pod.name}": pod_report(pod) for pod in inventory.pods},
+        "pods": {
+            f"{pod.namespace}/{pod.name}": pod_report(pod, by_name.get(pod.node))
+            for pod in inventory.pods
+        },
         "totals": totals(inventory) | demand_totals(subject, queues),
         "fits": fits_report(subject, queues),
         "gang": gangs_report(distributed(subject)),
