@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
+from fleet.kubernetes.topology import LEVEL_NAME, RESERVED_NAMES
 from fleet.words import say
 
 
@@ -28,6 +30,7 @@ class Options:
     seconds: float = 20.0
     seed: int = 0
     verbose: bool = False
+    levels: tuple[tuple[str, str], ...] = ()  # (name, label key), coarse to fine; (): proposed
 
 
 def parse(argv: Sequence[str] | None) -> Options:
@@ -141,6 +144,16 @@ def _add_clusters(parser: argparse.ArgumentParser) -> None:
             "files"
         ),
     )
+    parser.add_argument(
+        "--levels",
+        type=_levels,
+        default=(),
+        metavar="NAME=KEY,…",
+        help=say(
+            "levels of topology as label keys, coarse to fine (block=example.com/row,rack=…); "
+            "without it they are proposed from the nodes"
+        ),
+    )
 
 
 def _add_workloads(parser: argparse.ArgumentParser) -> None:
@@ -164,6 +177,24 @@ def _named(text: str) -> tuple[str, str]:
     if not (name and found and path):
         raise argparse.ArgumentTypeError(say("expected NAME=FILE"))
     return name, path
+
+
+def _levels(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = tuple(_level(part) for part in text.split(",") if part)
+    if not pairs or len({key for _, key in pairs}) < len(pairs):
+        raise argparse.ArgumentTypeError(say("expected NAME=KEY, each label key once"))
+    return pairs
+
+
+def _level(text: str) -> tuple[str, str]:
+    name, found, key = text.partition("=")
+    if not (found and key and re.fullmatch(LEVEL_NAME, name)):
+        raise argparse.ArgumentTypeError(
+            say("expected NAME=KEY; a name has lower-case letters, digits and hyphens")
+        )
+    if name in RESERVED_NAMES:
+        raise argparse.ArgumentTypeError(say("{name} has a meaning of its own", name=name))
+    return name, key
 
 
 def _day(text: str) -> date:

@@ -11,6 +11,7 @@ from fleet.cli.arguments import Options
 from fleet.inventory import Inventory
 from fleet.kubernetes.dump import DumpError, Limits, Source, load
 from fleet.kubernetes.reader import read
+from fleet.kubernetes.topology import Keys, unknown_keys
 from fleet.readiness.wording import day_text
 from fleet.words import say, say_many
 from fleet.workload_file import MAX_BYTES, WorkloadFileError
@@ -36,7 +37,7 @@ def inventories(options: Options) -> dict[str, Inventory]:
             say("no cluster given: name a FILE that kubectl printed, or - for standard input")
         )
     _check_standard_input(options)
-    return {name: _inventory(found) for name, found in wanted.items()}
+    return {name: _inventory(name, found, options.levels) for name, found in wanted.items()}
 
 
 def workloads(options: Options) -> tuple[Workload, ...]:
@@ -99,7 +100,7 @@ def _check_standard_input(options: Options) -> None:
         raise BadInput(say("standard input (-) can be read only once"))
 
 
-def _inventory(paths: list[str]) -> Inventory:
+def _inventory(name: str, paths: list[str], levels: Keys) -> Inventory:
     limits = Limits()
     sources = [
         Source(_shown(file), _bytes(file, limits.raw_bytes))
@@ -107,9 +108,14 @@ def _inventory(paths: list[str]) -> Inventory:
         for file in _files(path)
     ]
     try:
-        return read(load(sources, limits), taken_at=_taken_at(paths))
+        found = read(load(sources, limits), taken_at=_taken_at(paths), levels=levels)
     except DumpError as error:
         raise BadInput(str(error)) from error
+    if unknown := unknown_keys(found, levels):
+        raise BadInput(
+            say("{cluster}: no node carries the label {key}", cluster=name, key=unknown[0])
+        )
+    return found
 
 
 def _taken_at(paths: list[str]) -> datetime | None:

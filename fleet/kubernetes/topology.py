@@ -33,6 +33,9 @@ from fleet.kubernetes.topology_keys import (
 Keys = tuple[tuple[str, str], ...]
 Labels = Mapping[str, str]
 
+LEVEL_NAME = r"[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?"
+"""What a level may be called."""
+
 RESERVED_NAMES = frozenset({"node", "any"})
 """What workloads call one machine and the whole cluster; no level may be called so."""
 
@@ -73,11 +76,17 @@ def levels_of(
             continue
         value = _value(labels, key)
         if value is not None and (key, value) in doubtful:
-            value = f"{value} ({key.replace("/", ":")})"  # "/" divides paths
+            value = f"{value} ({key.replace('/', ':')})"  # "/" divides paths
         if value is not None or name not in found:
             carried = key if labels.get(key) or value is None else OLD_NAMES.get(key, key)
             found[name] = TopologyLevel(name, carried, value)
     return tuple(found.values())
+
+
+def unknown_keys(inventory: Inventory, keys: Keys) -> tuple[str, ...]:
+    """Those of the keys that no node carries: levels by them would tell nothing apart."""
+    carried = {key for node in inventory.nodes for key, value in _known(node).items() if value}
+    return tuple(key for _, key in keys if key not in carried and OLD_NAMES.get(key) not in carried)
 
 
 def common_ancestor(nodes: Sequence[Node]) -> tuple[str, tuple[str, ...]] | None:

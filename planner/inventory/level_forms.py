@@ -12,13 +12,11 @@ from django.forms.renderers import get_default_renderer
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from fleet.kubernetes.topology import MOST_LEVELS, RESERVED_NAMES
+from fleet.kubernetes.topology import LEVEL_NAME, MOST_LEVELS, RESERVED_NAMES
 from fleet.kubernetes.topology_keys import level_name
 
 MOST_ROWS = MOST_LEVELS * 2
 """Rows of the form: a level may have several keys."""
-
-_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?")
 
 
 class LevelForm(forms.Form):
@@ -56,7 +54,7 @@ class LevelForm(forms.Form):
                 _("No GPU node carries the label %(key)s. Label the nodes and read them first.")
                 % {"key": key},
             )
-        if name and not _NAME.fullmatch(name):
+        if name and not re.fullmatch(LEVEL_NAME, name):
             self.add_error("name", _("Use lower-case letters, digits and hyphens."))
         elif name in RESERVED_NAMES:
             self.add_error(

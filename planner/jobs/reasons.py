@@ -67,6 +67,10 @@ SENTENCES: dict[str, tuple[str | Promise, str | Promise]] = {
         _("Edit the cluster and enter its credential."),
     ),
     "gone": (_("What this job was for is not there any more."), ""),
+    "busy": (
+        _("The cluster was read again and again meanwhile."),
+        _("The next sync shows the levels."),
+    ),
     "no-snapshot": (
         _("None of the plan's clusters has a complete snapshot."),
         _("Add a cluster or sync one, then solve again."),
