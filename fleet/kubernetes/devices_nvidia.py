@@ -19,7 +19,7 @@ from fleet.kubernetes.nvidia_model import (
     nvidia_model,
     vm_use,
 )
-from fleet.kubernetes.sharing_labels import UNNAMED, SharingLabels, sharing_labels
+from fleet.kubernetes.sharing_labels import UNNAMED, SharingLabels, sharing_labels, strategy_of
 
 _OF_DEVICES = (UnitKind.WHOLE, UnitKind.SHARE)
 _MEMORY_UNITS = ("aliyun.com/gpu-mem", "volcano.sh/vgpu-memory", "volcano.sh/gpu-memory")
@@ -133,6 +133,10 @@ class _Group:
             if u.kind is UnitKind.SHARE and "/mig-" not in u.resource
         )
         offered = shared or plain
+        if found.mig_units and not offered:
+            factors = {found.mig_replicas(unit) for unit in found.mig_units}
+            factor = factors.pop() if len(factors) == 1 else 1
+            return factor if factor > 1 else None
         if not boards or not offered or self.labels.profile or self._is_vgpu or self.fractional:
             return stated
         factor = self._factor(offered, boards, stated, is_shared=bool(shared))
@@ -177,7 +181,7 @@ class _Group:
         how = self._how_shared()
         if self.labels.is_cut:
             return f"{Sharing.MIG_SINGLE}+{how}" if how else Sharing.MIG_SINGLE
-        if self.found.capacity(UnitKind.MIG):
+        if self.found.mig_units:
             return f"{Sharing.MIG_MIXED}+{how}" if how else Sharing.MIG_MIXED
         return how or Sharing.WHOLE
 
@@ -186,6 +190,10 @@ class _Group:
             return ""
         if self.labels.strategy:
             return self.labels.strategy
+        for unit in self.found.mig_units:
+            label = f"{unit.resource.removesuffix('.shared')}.sharing-strategy"
+            if named := strategy_of(self.facts.labels.get(label, "")):
+                return named
         discovered = any(key.startswith("nvidia.com/gpu.") for key in self.facts.labels)
         if not discovered and self.found.capacity(UnitKind.SHARE):
             # The MPS daemon only runs where GFD has set mps.capable: no GFD, no MPS.

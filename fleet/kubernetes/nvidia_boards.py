@@ -50,6 +50,16 @@ class NvidiaFacts:
                 return boards, f"resource {name}"
         return None
 
+    @property
+    def mig_units(self) -> tuple[Units, ...]:
+        """What is offered by the profile names of strategy ``mixed``, renamed or not."""
+        return tuple(u for u in self.units if "/mig-" in u.resource and u.capacity)
+
+    def mig_replicas(self, unit: Units) -> int:
+        """How many pods may share one MIG device of that resource; 1 when no label says."""
+        name = unit.resource.removesuffix(".shared")
+        return max(1, self.node.number(f"{name}.replicas") or self.labels.replicas or 1)
+
     def capacity(self, *kinds: UnitKind) -> int:
         return sum(u.capacity for u in self.units if u.kind in kinds)
 
@@ -104,7 +114,7 @@ def count_boards(n: NvidiaFacts) -> Boards:
 
 def _without_gfd_count(n: NvidiaFacts) -> Boards:
     cloud = cloud_count(n.node, "nvidia")
-    if n.capacity(UnitKind.MIG):
+    if n.mig_units:
         return Boards(*cloud) if cloud is not None else _of_mixed(n)
     if n.capacity(UnitKind.VGPU):
         return Boards(None, "slices of boards: the node does not say of how many")
@@ -143,11 +153,10 @@ def _of_single(n: NvidiaFacts) -> Boards:
 
 def _of_mixed(n: NvidiaFacts) -> Boards:
     shares = 0.0
-    for unit in n.units:
-        if unit.kind is UnitKind.MIG and unit.capacity:
-            share = n.share(unit.profile or "")
-            if share is None:
-                return Boards(None, "MIG devices of a board that we do not know")
-            shares += unit.capacity * share
+    for unit in n.mig_units:
+        share = n.share(unit.profile or "")
+        if share is None:
+            return Boards(None, "MIG devices of a board that we do not know")
+        shares += unit.capacity / n.mig_replicas(unit) * share
     boards = n.capacity(UnitKind.WHOLE) + math.ceil(shares - 1e-9)
     return Boards(boards, "whole boards and MIG slices in use", True)

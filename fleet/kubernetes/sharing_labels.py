@@ -53,10 +53,15 @@ def sharing_labels(facts: NodeFacts) -> SharingLabels:
         replicas, source = facts.number(_GKE_CLIENTS), _GKE_CLIENTS
     return SharingLabels(
         replicas=replicas,
-        strategy=_STRATEGIES.get(strategy.lower(), ""),
+        strategy=strategy_of(strategy),
         profile=_single_profile(facts),
         source=source,
     )
+
+
+def strategy_of(value: str) -> str:
+    """The value of ``Sharing`` that a label means; "" for "none" and what nobody knows."""
+    return _STRATEGIES.get(value.lower(), "")
 
 
 def _single_profile(facts: NodeFacts) -> str:

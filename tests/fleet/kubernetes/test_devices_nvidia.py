@@ -202,6 +202,23 @@ def test_mixed_labels_name_model_and_memory_of_each_profile() -> None:
     assert [u.memory_mib for u in found.units] == [19968]
 
 
+@pytest.mark.parametrize("name", ["nvidia.com/mig-1g.10gb", "nvidia.com/mig-1g.10gb.shared"])
+@pytest.mark.parametrize("replicas", [2, 4])
+def test_mig_devices_may_be_shared_in_turn(name: str, replicas: int) -> None:
+    labels = {
+        "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB",
+        "nvidia.com/mig.strategy": "mixed",
+        "nvidia.com/mig-1g.10gb.count": "14",
+        "nvidia.com/mig-1g.10gb.replicas": str(replicas),
+        "nvidia.com/mig-1g.10gb.sharing-strategy": "time-slicing",
+    }
+    found = group(labels, {name: str(14 * replicas)})
+    assert (found.physical, found.physical_estimated, found.replicas) == (2, True, replicas)
+    assert found.sharing == "mig-mixed+time-slicing"
+    counted = group(labels | {"nvidia.com/gpu.count": "8"}, {name: str(14 * replicas)})
+    assert (counted.physical, counted.sharing) == (8, "mig-mixed+time-slicing")
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [("nvidia.com/a100", UnitKind.WHOLE), ("nvidia.com/gpu-a100-80gb", UnitKind.WHOLE),
