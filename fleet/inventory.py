@@ -233,6 +233,17 @@ class Node:
     def is_gpu_node(self) -> bool:
         return bool(self.groups)
 
+    @property
+    def counted_groups(self) -> tuple[DeviceGroup, ...]:
+        """Groups whose boards are the node's boards. A resource of a maker that nobody knows is
+        shown beside them; it makes no number unknown unless it is all that there is."""
+        known = tuple(
+            group
+            for group in self.groups
+            if not group.units or any(u.kind is not UnitKind.UNCLASSIFIED for u in group.units)
+        )
+        return known or self.groups
+
     def free(self, units: Units) -> int:
         """Units that can still be had: never negative, 0 on a node that takes no pods."""
         return max(0, units.allocatable - units.requested) if self.schedulable else 0

@@ -46,7 +46,9 @@ def totals(inventory: Inventory) -> dict[str, Any]:
         "nodes": len(inventory.nodes),
         "real_nodes": len(real),
         "gpu_nodes": sum(node.is_gpu_node for node in real),
-        "uncounted_nodes": sum(any(g.physical is None for g in node.groups) for node in real),
+        "uncounted_nodes": sum(
+            any(g.physical is None for g in node.counted_groups) for node in real
+        ),
         "physical_gpus": _known([group.physical for _, group in pairs]),
         "unhealthy_gpus": sum(group.unhealthy or 0 for _, group in pairs),
         "free_whole_gpus": sum(whole_free(node, group) for node, group in pairs),

@@ -60,7 +60,7 @@ class GroupBoards:
 
 def node_figures(node: Node, asked: Asked = NOTHING_ASKED) -> NodeFigures:
     """Boards of one node by state; ``asked`` is what the workloads of its cluster ask for."""
-    if any(group.physical is None for group in node.groups):
+    if any(group.physical is None for group in node.counted_groups):
         return NodeFigures(None, None, None, None, None, None)
     found = tuple(boards(node, asked))
     states: Counter[str] = Counter()

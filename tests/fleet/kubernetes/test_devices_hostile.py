@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fleet.board_registers import HAMI, VOLCANO, registered_boards
 from fleet.boards.states import node_figures, node_squares
 from fleet.inventory import decode, encode
+from fleet.inventory_totals import totals
 from fleet.kubernetes.devices import MOST_BOARDS
 from fleet.other_accelerators import other_accelerators
 from tests.fleet.kubernetes.written import Json, cluster, node, only_node, pod
@@ -51,6 +52,16 @@ def test_more_boards_than_a_machine_has_are_no_count(amount: str) -> None:
     assert (group.physical is None) is (amount != "1Ki")
     if group.physical is None:
         assert "more than a machine has" in group.physical_source
+
+
+def test_a_resource_of_nobody_we_know_makes_no_count_of_gpus_unknown() -> None:
+    inventory = cluster(node(labels=COUNTED, resources={"nvidia.com/gpu": "8", "foo.bar/gpu": "2"}))
+    (found,) = inventory.nodes
+    assert [(g.vendor, g.physical) for g in found.groups] == [("nvidia", 8), ("unknown", None)]
+    assert (node_figures(found).physical, node_figures(found).free) == (8, 8)
+    assert totals(inventory)["uncounted_nodes"] == 0
+    (alone,) = cluster(node(resources={"foo.bar/gpu": "2"})).nodes
+    assert node_figures(alone).physical is None
 
 
 def test_an_unreadable_resource_beside_a_counted_label_keeps_nothing_of_a_guess() -> None:
