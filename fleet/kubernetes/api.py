@@ -24,7 +24,7 @@ from fleet.kubernetes.gathering import PodGathering
 from fleet.kubernetes.kubeconfig import ClusterAccess
 from fleet.kubernetes.objects import RawCluster, note
 from fleet.kubernetes.objects_core import Object, VersionInfo
-from fleet.kubernetes.pages import NOT_SERVED, Ask, Listing, ListReader, ObjectSink, Sink
+from fleet.kubernetes.pages import Ask, Listing, ListReader, ObjectSink, Sink, not_served
 from fleet.kubernetes.resources import NODES, PODS, RESOURCES, Resource
 from fleet.kubernetes.served import Served, ask
 from fleet.kubernetes.transport import Answer, Connection
@@ -216,7 +216,7 @@ class _ClusterReader:
         if not versions:
             if served is not None and served.is_stale(resource):
                 return Listing(ReadStatus.FAILED, detail="The server of this API does not answer.")
-            return Listing(ReadStatus.NOT_SERVED, detail=NOT_SERVED)
+            return not_served()
         try:
             return reader.read(versions)
         except FetchError as error:

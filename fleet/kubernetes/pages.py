@@ -22,11 +22,6 @@ from fleet.words import say
 Ask = Callable[[str], Callable[[], Answer]]
 """Sends a request, perhaps in a thread; what it gives waits for the answer."""
 
-NOT_SERVED = "The cluster does not serve it."
-INCONSISTENT = (
-    "The list expired while it was read, {n} times: its end is of a later moment than its start."
-)
-
 
 class Sink(Protocol):
     """Takes the objects of one list."""
@@ -85,6 +80,22 @@ class Listing:
         )
 
 
+def not_served() -> Listing:
+    """The answer for a resource that the cluster does not have."""
+    return Listing(ReadStatus.NOT_SERVED, detail="The cluster does not serve it.")
+
+
+def _torn(listing: Listing, times: int) -> Listing:
+    return Listing(
+        ReadStatus.READ,
+        listing.resource_version,
+        listing.problems,
+        detail=f"The list expired while it was read, {times} times: its end is of a later moment "
+        "than its start.",
+        is_consistent=False,
+    )
+
+
 class _Expired(Exception):
     """410: the continue token has died, so the rest of this list cannot be had as it was."""
 
@@ -112,7 +123,7 @@ class ListReader:
             listing = self._read_version(version)
             if listing.status is not ReadStatus.NOT_SERVED:
                 return listing
-        return Listing(ReadStatus.NOT_SERVED, detail=NOT_SERVED)
+        return not_served()
 
     def _read_version(self, version: str) -> Listing:
         path = f"{api_path(self.resource.group, version)}/{self.resource.plural}"
@@ -169,10 +180,8 @@ class ListReader:
             self._take(page, path, problems)
             resource_version = resource_version or page.resource_version
             if not token:
-                detail = INCONSISTENT.format(n=self.limits.restarts + expired) if expired else ""
-                return Listing(
-                    ReadStatus.READ, resource_version, tuple(problems), detail, not expired
-                )
+                listing = Listing(ReadStatus.READ, resource_version, tuple(problems))
+                return _torn(listing, self.limits.restarts + expired) if expired else listing
         raise self._too_long()
 
     def _ask(self, path: str, token: str) -> Callable[[], Answer]:
@@ -183,7 +192,7 @@ class ListReader:
         if status == 403:
             return Listing(ReadStatus.FORBIDDEN, detail="The credential may not list it (403).")
         if status == 404:
-            return Listing(ReadStatus.NOT_SERVED, detail=NOT_SERVED)
+            return not_served()
         if status == 410:
             raise _Expired
         if status != 200:

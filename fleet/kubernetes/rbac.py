@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from fleet.kubernetes.resources import RESOURCES
+from fleet.kubernetes.resources import RESOURCES, Resource
 from fleet.kubernetes.served import api_path
 
 NAME = "gpu-fleet-planner"
@@ -65,9 +65,41 @@ subjects:
 """
 
 
-def _rules() -> str:
+def missing_manifest(keys: Collection[str], namespace: str = NAME) -> str:
+    """YAML that adds the right to list only these resources (``Resource.key``), "" for none.
+
+    A role of its own, so that applying it takes nothing away that the account has already.
+    """
+    missing = [resource for resource in RESOURCES if resource.key in keys]
+    if not missing:
+        return ""
+    return f"""\
+# Adds what was forbidden. If the account is another one, name it as the subject.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {NAME}-missing
+rules:
+{_rules(missing)}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {NAME}-missing
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {NAME}-missing
+subjects:
+  - kind: ServiceAccount
+    name: {NAME}
+    namespace: {namespace}
+"""
+
+
+def _rules(resources: Iterable[Resource] = RESOURCES) -> str:
     groups: dict[str, list[str]] = {}
-    for resource in RESOURCES:
+    for resource in resources:
         plurals = groups.setdefault(resource.group, [])
         if resource.plural not in plurals:
             plurals.append(resource.plural)

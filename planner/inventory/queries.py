@@ -284,6 +284,11 @@ class ReadLine:
         """Nothing was there to be read: not installed, or not among the files."""
         return self.status in ("not-served", "not-in-file")
 
+    @property
+    def is_forbidden(self) -> bool:
+        """The account may not list it (403)."""
+        return self.status == "forbidden"
+
 
 _READ_VERDICTS = {
     "read": "pass",

@@ -68,12 +68,14 @@ def publish(snapshot: Snapshot) -> None:
     """Make ``snapshot`` the one that its cluster shows.
 
     Call it inside the transaction that also holds the job (``Run.guard``). A snapshot that fell
-    to less than half of the one before is accepted and flagged.
+    to less than half of the one before, or that was not read at one moment, is accepted and
+    flagged.
     """
     previous = Snapshot.objects.filter(
         pk__in=Cluster.objects.filter(pk=snapshot.cluster_id).values("current_snapshot")
     ).first()
-    snapshot.flagged = _shrunk(previous, snapshot)
+    flags = (_shrunk(previous, snapshot), _of_several_moments(snapshot))
+    snapshot.flagged = storable("; ".join(filter(None, flags)), 300)
     Snapshot.objects.filter(pk=snapshot.pk).update(is_complete=True, flagged=snapshot.flagged)
     Cluster.objects.filter(pk=snapshot.cluster_id).update(current_snapshot=snapshot)
 
@@ -139,3 +141,10 @@ def _shrunk(previous: Snapshot | None, snapshot: Snapshot) -> str:
         f"shrunk by more than half: {previous.physical_gpus} GPUs in snapshot "
         f"{previous.number}, {snapshot.physical_gpus} now"
     )
+
+
+def _of_several_moments(snapshot: Snapshot) -> str:
+    torn = [read["resource"] for read in snapshot.reads if not read.get("is_consistent", True)]
+    if not torn:
+        return ""
+    return f"was not read at one moment: the list of {', '.join(torn)} expired again and again"

@@ -94,6 +94,36 @@ def cut_after(count: int, *, promised: int = 100_000, body: bytes = b"") -> Step
     return step
 
 
+def slow(pause_s: float) -> Step:
+    """Answer from the objects that were added, but only after a while."""
+
+    def step(handler: _Handler, request: Request) -> None:
+        handler.fake.stopping.wait(pause_s)
+        handler.fake.serve(handler, request)
+
+    return step
+
+
+def expired(continue_token: str = "") -> Step:
+    """410 for a list, with the token that a server may offer for the rest as it is now."""
+    meta = {"continue": continue_token} if continue_token else {}
+    return status(410, body=json.dumps({"kind": "Status", "code": 410, "metadata": meta}).encode())
+
+
+def chunks_that_stop(body: bytes) -> Step:
+    """A chunked body whose last chunk never comes: the connection is closed instead."""
+
+    def step(handler: _Handler, _: Request) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        handler.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n")
+        handler.close_connection = True
+
+    return step
+
+
 def drip(interval_s: float, *, headers: bool = False) -> Step:
     """One byte now and then, for ever: in the body, or already in the headers."""
 
@@ -196,12 +226,16 @@ class FakeKubeApi:
     )
     compress: bool = True
     requests: list[Request] = field(default_factory=list)
+    most_at_once: int = 0
+    """Requests that were being answered at the same moment, at most."""
+    open_connections: int = 0
 
     def __post_init__(self) -> None:
         self.stopping = threading.Event()
         self._objects: dict[str, _Objects] = {}
         self._scripts: dict[str, list[Step]] = {}
         self._lock = threading.Lock()
+        self._at_once = 0
         fake = self
 
         class Handler(_Handler):
@@ -270,11 +304,22 @@ class FakeKubeApi:
             self.requests.append(request)
             steps = self._scripts.get(request.path)
             step = steps.pop(0) if steps else None
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
         if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
             step = status(401)
-        (step or self._serve)(handler, request)
+        try:
+            (step or self.serve)(handler, request)
+        finally:
+            with self._lock:
+                self._at_once -= 1
 
-    def _serve(self, handler: _Handler, request: Request) -> None:
+    def connected(self, change: int) -> None:
+        """A connection began or ended."""
+        with self._lock:
+            self.open_connections += change
+
+    def serve(self, handler: _Handler, request: Request) -> None:
         if request.path == "/version":
             handler.answer_json(self.version)
         elif request.path in ("/api", "/apis") and self.discovery != "none":
@@ -393,6 +438,13 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
     fake: FakeKubeApi
+
+    def handle(self) -> None:
+        self.fake.connected(1)
+        try:
+            super().handle()
+        finally:
+            self.fake.connected(-1)
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)

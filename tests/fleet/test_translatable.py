@@ -88,6 +88,7 @@ NOT_FOR_PEOPLE = frozenset(
         ("fleet/inventory_report/quotas.py", "_ENFORCED"),
         ("fleet/inventory_report/quotas.py", "_why"),
         ("fleet/kubernetes/documents.py", "_TRAILING"),  # a pattern for the decoder's messages
+        ("fleet/kubernetes/rbac.py", "missing_manifest"),
         ("fleet/kubernetes/rbac.py", "read_only_manifest"),  # YAML to apply
         ("fleet/kubernetes/rbac.py", "export_script"),  # shell to run
         ("fleet/refusals.py", "_MESSAGES"),  # patterns for the decoder's messages

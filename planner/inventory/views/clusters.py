@@ -9,6 +9,8 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
+from fleet.kubernetes import rbac
+from fleet.kubernetes.unread import lost_with
 from planner.accounts.access import role_required
 from planner.accounts.middleware import PlannerRequest
 from planner.accounts.models import Role
@@ -127,6 +129,10 @@ def snapshot_detail(request: PlannerRequest, uuid: UUID, number: int) -> HttpRes
     lines = queries.read_lines(snapshot)
     context = {
         "snapshot": snapshot,
+        "forbidden": [(line, lost_with(line.resource)) for line in lines if line.is_forbidden],
+        "missing_manifest": rbac.missing_manifest(
+            [line.resource for line in lines if line.is_forbidden]
+        ),
         "reads": [line for line in lines if not line.is_absent],
         "absent": [line for line in lines if line.is_absent],
     }
