@@ -122,6 +122,39 @@ def test_a_workload_with_templates_is_read(rich_cluster: Running) -> None:
     assert found.problems == ()
 
 
+def test_groups_of_groups_are_read(planes: Planes) -> None:
+    """Only the newest minor has them: as alpha."""
+    running = planes.emptied("1.37", "everything")
+    alpha = "scheduling.k8s.io/v1alpha3"
+    running.admin.create(
+        {
+            "apiVersion": alpha,
+            "kind": "CompositePodGroup",
+            "metadata": {"name": "all", "namespace": "default"},
+            "spec": {
+                "workloadRef": {"workloadName": "training", "templateName": "all"},
+                "schedulingPolicy": {"gang": {"minGroupCount": 2}},
+            },
+        }
+    )
+    for name in ("left", "right"):
+        group = pod_group(running, name, 4)
+        group["apiVersion"] = alpha
+        group["spec"] |= {
+            "parentCompositePodGroupName": "all",
+            "workloadRef": {"workloadName": "training", "templateName": name},
+        }
+        running.admin.create(group)
+    found = inventory(running)
+    assert found.problems == ()
+    by_kind = sorted((g.kind, g.name, g.minimum) for g in found.gang_objects)
+    assert by_kind == [
+        ("CompositePodGroup", "all", 2),
+        ("PodGroup", "left", 4),
+        ("PodGroup", "right", 4),
+    ]
+
+
 def indexed_job() -> Object:
     """A job of four pods that need each other: a gang by its meaning."""
     return {

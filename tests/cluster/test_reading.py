@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import accumulate
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import trustme
@@ -132,6 +135,34 @@ def test_a_list_that_expires_again_and_again_fails_with_its_reason(filled: Runni
         inventory_of(filled.plane.access(filled.token), page_size=20, progress=each_time)
     assert count == 3
     assert caught.value.code is Reason.EXPIRED
+
+
+def test_a_sync_only_reads_in_pages_and_never_much_at_once(filled: Running) -> None:
+    """The server's own record of what was asked of it."""
+    filled.audit.write_text("")
+    inventory_of(filled.plane.access(filled.token), page_size=20)
+    asked = [json.loads(line) for line in filled.audit.read_text().splitlines()]
+    assert {entry["verb"] for entry in asked} == {"get", "list"}
+    assert {entry["userAgent"] for entry in asked} == {"gpu-fleet-planner"}
+    assert {entry["responseStatus"]["code"] for entry in asked} == {200}
+    paths = [urlsplit(entry["requestURI"]) for entry in asked]
+    plain = [part.path for part in paths if not part.query]
+    assert sorted(plain) == ["/api", "/apis", "/version"]
+    lists = [(part.path, parse_qs(part.query)) for part in paths if part.query]
+    assert all(set(query) <= {"limit", "continue"} for _, query in lists)
+    assert {query["limit"][0] for _, query in lists} == {"20"}
+    assert [path for path, _ in lists].count("/api/v1/pods") == 5
+    assert [path for path, _ in lists].count("/api/v1/nodes") == 1
+    assert most_at_once(asked) <= 3
+
+
+def most_at_once(asked: list[dict[str, Any]]) -> int:
+    """The largest number of requests that were under way at the same moment."""
+    changes = sorted(
+        [(entry["requestReceivedTimestamp"], 1) for entry in asked]
+        + [(entry["stageTimestamp"], -1) for entry in asked]
+    )
+    return max(accumulate(step for _, step in changes))
 
 
 def test_a_list_is_compressed_on_the_wire(newest: Running) -> None:
