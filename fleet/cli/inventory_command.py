@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fleet.cli.arguments import Options
 from fleet.cli.sources import inventories
 from fleet.cli.terminal import Column, paragraph, table, write, write_json, write_table_csv
+from fleet.cli.waiting import waiting_lines
 from fleet.csv_text import Cell
 from fleet.inventory import DeviceGroup, Inventory, Node, UnitKind, Units
 from fleet.inventory_report.report import Report, as_report
@@ -112,6 +113,7 @@ def _show(name: str, inventory: Inventory) -> None:
         write("\n" + table(columns, rows))
     else:
         write(paragraph(say("No GPU node was found.")))
+    _show_waiting(report)
     if inventory.problems:
         write("\n")
         write(paragraph(say_many("{n} odd object:", "{n} odd objects:", len(inventory.problems))))
@@ -119,6 +121,15 @@ def _show(name: str, inventory: Inventory) -> None:
             write(paragraph(f"- {problem}"))
         if len(inventory.problems) > 10:
             write(paragraph(say("- and {n} more", n=len(inventory.problems) - 10)))
+
+
+def _show_waiting(report: Report) -> None:
+    lines = waiting_lines(report)
+    if lines:
+        write("\n")
+        write(paragraph(say("Waiting:")))
+        for line in lines:
+            write(paragraph(f"- {line}"))
 
 
 def _sizes(inventory: Inventory, totals: Report) -> str:

@@ -53,6 +53,8 @@ def pod_fit(cluster: Cluster, pod: Pod) -> Report:
     found: Report = {}
     if pod.gates:
         found["gates"] = list(pod.gates)  # nothing is bound before they are lifted
+    if not cluster.inventory.nodes:
+        return found | {"fits": None, "unknown": NO_NODES}
     if not pod.requests:
         unknown = BY_CLAIM if pod.claims or pod.claim_devices else BY_ANNOTATION
         return found | {"fits": None, "unknown": unknown}
