@@ -6,17 +6,25 @@ Four kinds named PodGroup share one plural, so they are always told apart by API
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
 from fleet.inventory import Gang, GangObject
+from fleet.kubernetes.gang_minima import (
+    composite_minima,
+    gang_count,
+    pod_gang_minimum,
+    pod_group_minimum,
+)
 from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.objects_core import Annotations, Condition, Metadata, PodSpec
 from fleet.kubernetes.objects_gangs import (
     ClusterQueueObject,
+    CompositePodGroupObject,
     DisruptionMode,
     LocalQueueObject,
+    PodGangObject,
     PodGroupObject,
     ResourceFlavorObject,
     StatusBody,
@@ -24,7 +32,6 @@ from fleet.kubernetes.objects_gangs import (
     VolcanoQueueObject,
     WorkloadObject,
 )
-from fleet.kubernetes.objects_workloads import SchedulingPolicy
 from fleet.kubernetes.taints import tolerations_of
 from fleet.units import QuantityError, parse_quantity, plain_count
 
@@ -34,6 +41,9 @@ _POD_GROUPS = {
     "volcano": "podgroups.scheduling.volcano.sh",
     "kai": "podgroups.scheduling.run.ai",
 }
+_POD_GANGS = "podgangs.scheduler.grove.io"
+_COMPOSITES = "compositepodgroups.scheduling.k8s.io"
+_GROVE_LABEL = "grove.io/podgang"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 KUEUE_GROUP_LABEL = "kueue.x-k8s.io/pod-group-name"
 KAI_QUEUE_LABEL = "kai.scheduler/queue"
@@ -65,24 +75,15 @@ def minima_of(raw: RawCluster) -> dict[tuple[str, str, str], int | None]:
     found: dict[tuple[str, str, str], int | None] = {}
     for system, key in _POD_GROUPS.items():
         for item in raw.of(PodGroupObject, key):
-            found[system, item.metadata.namespace, item.metadata.name] = _pod_group_minimum(item)
+            found[system, item.metadata.namespace, item.metadata.name] = pod_group_minimum(item)
+    for gang in raw.of(PodGangObject, _POD_GANGS):
+        found["grove", gang.metadata.namespace, gang.metadata.name] = pod_gang_minimum(gang)
     for workload in raw.of(WorkloadObject, "workloads.scheduling.k8s.io"):
         for group in (*(workload.spec.podGroups or ()), *(workload.spec.podGroupTemplates or ())):
             name = f"{workload.metadata.name}/{group.name}"
             policy = group.policy or group.schedulingPolicy
             found["native", workload.metadata.namespace, name] = gang_count(policy)
     return found
-
-
-def gang_count(policy: SchedulingPolicy | None) -> int | None:
-    """``gang.minCount``; None under the ``basic`` policy, which promises nothing."""
-    return policy.gang.minCount if policy is not None and policy.gang is not None else None
-
-
-def _pod_group_minimum(item: PodGroupObject) -> int | None:
-    if item.spec.minMember is not None:
-        return item.spec.minMember
-    return gang_count(item.spec.schedulingPolicy)
 
 
 def gang_of(meta: Metadata, spec: PodSpec, minima: Minima) -> Gang | None:
@@ -105,6 +106,8 @@ def gang_of(meta: Metadata, spec: PodSpec, minima: Minima) -> Gang | None:
         return with_minimum("volcano", notes.volcano_group)
     if notes.kai_pod_group:
         return with_minimum("kai", notes.kai_pod_group)
+    if meta.label(_GROVE_LABEL):
+        return with_minimum("grove", meta.label(_GROVE_LABEL))
     if meta.label(KUEUE_GROUP_LABEL):
         return Gang("kueue", meta.label(KUEUE_GROUP_LABEL), plain_count(notes.kueue_group_count))
     if meta.label(QUEUE_LABEL):
@@ -151,6 +154,8 @@ def gang_objects(raw: RawCluster) -> tuple[GangObject, ...]:
     found: list[GangObject] = []
     for key in _POD_GROUPS.values():
         found.extend(_pod_group(item) for item in raw.of(PodGroupObject, key))
+    found.extend(_composites(raw))
+    found.extend(_pod_gang(item) for item in raw.of(PodGangObject, _POD_GANGS))
     for key in ("workloads.scheduling.k8s.io", "workloads.kueue.x-k8s.io"):
         found.extend(_workload(item) for item in raw.of(WorkloadObject, key))
     found.extend(
@@ -221,6 +226,8 @@ def _pod_group(item: PodGroupObject) -> GangObject:
         details["priorityClassName"] = spec.priorityClassName
     if item.status is not None and item.status.phase:
         details["phase"] = item.status.phase
+    if spec.parentCompositePodGroupName:
+        details["parent"] = spec.parentCompositePodGroupName
     if spec.disruptionMode is not None:
         details["disruptionMode"] = _disruption(spec.disruptionMode)
     if spec.schedulingPolicy is not None:
@@ -230,7 +237,56 @@ def _pod_group(item: PodGroupObject) -> GangObject:
         kind="PodGroup",
         namespace=item.metadata.namespace,
         name=item.metadata.name,
-        minimum=_pod_group_minimum(item),
+        minimum=pod_group_minimum(item),
+        topology_keys=tuple(key for key in keys if key),
+        conditions=_status_conditions(item.status),
+        details=details,
+    )
+
+
+def _composites(raw: RawCluster) -> Iterator[GangObject]:
+    """Groups of PodGroups (alpha of 1.37); the minimum is in pods, like any other."""
+    composites = raw.of(CompositePodGroupObject, _COMPOSITES)
+    minima = composite_minima(composites, raw.of(PodGroupObject, _POD_GROUPS["native"]))
+    for item in composites:
+        spec = item.spec
+        gang = spec.schedulingPolicy.gang if spec.schedulingPolicy else None
+        details = {"policy": "gang" if gang is not None else "basic"}
+        if gang is not None and gang.minGroupCount is not None:
+            details["minGroupCount"] = str(gang.minGroupCount)
+        if spec.parentCompositePodGroupName:
+            details["parent"] = spec.parentCompositePodGroupName
+        if spec.priorityClassName:
+            details["priorityClassName"] = spec.priorityClassName
+        topology = spec.schedulingConstraints.topology if spec.schedulingConstraints else None
+        yield GangObject(
+            api_version=item.apiVersion,
+            kind="CompositePodGroup",
+            namespace=item.metadata.namespace,
+            name=item.metadata.name,
+            minimum=minima[item.metadata.namespace, item.metadata.name],
+            topology_keys=tuple(c.key for c in topology or () if c.key),
+            conditions=_status_conditions(item.status),
+            details=details,
+        )
+
+
+def _pod_gang(item: PodGangObject) -> GangObject:
+    constraint = item.spec.topologyConstraint
+    pack = constraint.packConstraint if constraint is not None else None
+    keys = (pack.required, pack.preferred) if pack is not None else ()
+    groups = item.spec.podgroups or ()
+    details = {f"minimum:{group.name}": str(group.minReplicas or 0) for group in groups}
+    if item.status is not None and item.status.phase:
+        details["phase"] = item.status.phase
+    if item.spec.priorityClassName:
+        details["priorityClassName"] = item.spec.priorityClassName
+    return GangObject(
+        api_version=item.apiVersion,
+        kind="PodGang",
+        namespace=item.metadata.namespace,
+        name=item.metadata.name,
+        minimum=pod_gang_minimum(item),
         topology_keys=tuple(key for key in keys if key),
         conditions=_status_conditions(item.status),
         details=details,

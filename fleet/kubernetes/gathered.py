@@ -43,12 +43,12 @@ class GatheredPods:
     total: int = 0
     use: Mapping[str, NodeUse] = field(default_factory=dict)  # by node name
     pods: tuple[Pod, ...] = ()  # those that ask for devices, and all that are not finished
-    asking: bytes = b""  # for each of ``pods``: 1 when it asks for devices
+    asking: bytes = b""  # for each of ``pods``: 1 when it asks for devices or is of a gang
     orphans: int = 0  # bound to nodes that are not there
     namespaces: frozenset[str] = frozenset()
 
     def kept(self, gpu_nodes: Collection[str]) -> tuple[Pod, ...]:
-        """Pods that hold or ask for devices, share a GPU node, or wait for any node."""
+        """Pods that hold or ask for devices, are of a gang, share a GPU node, or wait for any."""
         return tuple(
             pod
             for pod, asks in zip(self.pods, self.asking, strict=True)

@@ -9,7 +9,7 @@ from fleet.kubernetes.gathered import BoardUse, GatheredPods, NodeUse
 from fleet.kubernetes.interned import Interned
 from fleet.kubernetes.objects import RawCluster, note
 from fleet.kubernetes.objects_core import PodObject
-from fleet.kubernetes.pods import asks, build, measure, surroundings_of, use_of
+from fleet.kubernetes.pods import asks, build, is_needed_by_others, measure, surroundings_of, use_of
 
 
 class PodGathering:
@@ -40,8 +40,9 @@ class PodGathering:
             asking = asks(measured)
             place = self._place(pod)
             is_wanted = asking or not measured.is_finished
-            self._pods[place] = build(measured, self._around, self._same) if is_wanted else None
-            self._asking[place] = asking
+            built = build(measured, self._around, self._same) if is_wanted else None
+            self._pods[place] = built
+            self._asking[place] = asking or (built is not None and is_needed_by_others(built))
             use = use_of(measured)
             if use is not None:
                 self._uses[place] = use

@@ -146,6 +146,12 @@ def asks(m: Measured) -> bool:
     return bool(notes.kai_memory) or m.pod.status.extendedResourceClaimStatus is not None
 
 
+def is_needed_by_others(pod: Pod) -> bool:
+    """Whether pods of a gang wait for it: kept wherever it is, or the gang could not be counted."""
+    gang = pod.gang
+    return gang is not None and (gang.minimum or 0) > 1 and pod.state != "finished"
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What must be known of a cluster before its pods can be read."""

@@ -16,7 +16,7 @@ from fleet.readiness.subject import Subject
 from fleet.readiness.wording import of_controller
 from fleet.words import say
 
-SYSTEMS = frozenset({"native", "kueue", "volcano", "kai", "coscheduling"})
+SYSTEMS = frozenset({"native", "kueue", "volcano", "kai", "coscheduling", "grove"})
 """Machinery that can hold pods together. A LeaderWorkerSet or JobSet alone groups pods and does
 not hold them."""
 
@@ -35,6 +35,11 @@ GROUPING_KINDS = frozenset(
         "TrainJob",
         "PyTorchJob",
         "MPIJob",
+        "TFJob",
+        "XGBoostJob",
+        "PaddleJob",
+        "JAXJob",
+        "PodCliqueSet",
     }
 )
 """Owners whose several GPU pods are one logical job even when the owner itself was not read."""
@@ -51,6 +56,8 @@ def name_of(system: str) -> str:
             return "Volcano"
         case "kai":
             return "KAI Scheduler"
+        case "grove":
+            return "Grove"
         case "coscheduling":
             return say("the coscheduling plugin")
     return system

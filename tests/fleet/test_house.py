@@ -23,6 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "fleet.board_registers",
         "fleet.demand",
+        "fleet.gang_members",
         "fleet.device_classes",
         "fleet.device_names",
         "fleet.model_names",
