@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from fleet.catalogue.card_names import candidates, vgpu_profile
 from fleet.catalogue.mig_profiles import canonical_profile
@@ -94,7 +94,7 @@ _UNKNOWN_ACCELERATOR = re.compile(r".+/(?:v?gpu|mlu|npu|xpu)[^/]*", re.IGNORECAS
 _DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 
 
-@cache
+@lru_cache(maxsize=8192)  # names come from clusters: any number of them
 def device_name(resource: str) -> DeviceName | None:
     """What the resource is; None when it is no accelerator (CPU, a NIC, a monitoring handle)."""
     if "/" not in resource or len(resource) > 317:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from fleet.catalogue.accelerators import Accelerator, accelerators
 
@@ -134,7 +134,7 @@ def _without(text: Tokens, part: Tokens) -> Tokens | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=4096)  # texts come from clusters: any number of them
 def candidates(text: str) -> Cards:
     """All cards that a name may mean; empty when it means none that we know."""
     tokens = _tokens(strip_suffixes(text[:_MAX_TEXT]))

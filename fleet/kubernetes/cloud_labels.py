@@ -97,6 +97,8 @@ def named_maker(facts: NodeFacts) -> str:
     """The maker that a label names ("nvidia", "amd" …), lower case; "" when none does."""
     for key in (*_MAKERS, *_GROUPS, *_ANYBODYS, _GKE, *_MODELS):
         value = facts.labels.get(key, "").lower()
+        if not value:
+            continue
         first = re.split(r"[^a-z]", value, maxsplit=1)[0]
         first = "nvidia" if first in ("tesla", "geforce") else first
         if first in ("nvidia", "amd", "intel", "habana"):

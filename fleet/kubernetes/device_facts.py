@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from fleet.catalogue.accelerators import Accelerator
 from fleet.catalogue.card_names import common_name, narrowed
@@ -17,13 +19,22 @@ from fleet.kubernetes.objects_core import Annotations
 from fleet.units import plain_count
 
 
+_OF_DEVICES = re.compile(r"gpu|nvidia|amd\.com|intel\.com|accelerator|/pci-")
+
+
+@lru_cache(maxsize=16_384)  # the nodes of a cluster share their keys
+def speaks_of_devices(key: str) -> bool:
+    """Whether a label of that key may say anything about devices: most labels do not."""
+    return _OF_DEVICES.search(key) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
     """``requested``: by resource, of the pods bound here. ``used``: device ids that sharing
     systems say are taken (HAMi board uuids, Aliyun board numbers). ``sick``: devices that pods
     hold and the kubelet does not call healthy. ``now``: when the node was read."""
 
-    labels: dict[str, str]  # empty values left out: they say nothing
+    labels: dict[str, str]  # that speak of devices; empty values say nothing and are left out
     notes: Annotations
     capacity: Mapping[str, int]
     allocatable: Mapping[str, int]

@@ -21,7 +21,24 @@ MOST_BOARDS = 1024
 def device_groups(facts: NodeFacts) -> tuple[DeviceGroup, ...]:
     """All GPUs of a node, one group per vendor and, where ResourceSlices tell them apart, per
     model; empty for a node that shows no GPU at all."""
+    if not _says_anything(facts):
+        return ()
     return tuple(group for part in by_model(facts) for group in _groups(part))
+
+
+def _says_anything(facts: NodeFacts) -> bool:
+    """Most nodes of most clusters have no device and no word about any: passed over quickly."""
+    notes = facts.notes
+    return bool(
+        facts.labels
+        or facts.dra
+        or facts.instance_type
+        or notes.hami_register
+        or notes.volcano_register
+        or any(device_name(name) for name in (*facts.capacity, *facts.allocatable))
+        or any(device_name(name) for name in (*facts.requested, *facts.unreadable))
+        or facts.capacity.get("aliyun.com/gpu-count")
+    )
 
 
 def _groups(facts: NodeFacts) -> Iterator[DeviceGroup]:

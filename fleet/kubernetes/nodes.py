@@ -8,7 +8,7 @@ from datetime import datetime
 from fleet.catalogue.instance_types import InstanceType, instance_type
 from fleet.device_names import DeviceName, device_name
 from fleet.inventory import DeviceGroup, Node, Taint, UnitKind
-from fleet.kubernetes.device_facts import NodeFacts
+from fleet.kubernetes.device_facts import NodeFacts, speaks_of_devices
 from fleet.kubernetes.devices import device_groups
 from fleet.kubernetes.dra_sums import DraDevices
 from fleet.kubernetes.gathered import NodeUse
@@ -122,7 +122,8 @@ def groups_of(
 ) -> tuple[DeviceGroup, ...]:
     """The device groups of a node; unreadable quantities go to ``problems``."""
     status = node.status or NodeStatus()
-    labels = {key: value for key, value in (node.metadata.labels or {}).items() if value}
+    stated = node.metadata.labels or {}
+    labels = {key: value for key, value in stated.items() if value and speaks_of_devices(key)}
     offered = status.allocatable if status.allocatable is not None else status.capacity
     capacity, allocatable = _counts(status.capacity, problems), _counts(offered, problems)
     named = {**(status.capacity or {}), **(offered or {})}
@@ -133,7 +134,7 @@ def groups_of(
             capacity=capacity,
             allocatable=allocatable,
             requested=use.devices,
-            instance_type=_machine(labels),
+            instance_type=_machine(stated),
             dra=dra,
             used=frozenset(use.used_boards),
             sick=frozenset(use.sick_devices),
