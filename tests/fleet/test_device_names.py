@@ -29,6 +29,18 @@ from fleet.inventory import UnitKind
         ("volcano.sh/vgpu-number", "nvidia", UnitKind.SHARE, None),
         ("aliyun.com/gpu-mem", "nvidia", UnitKind.MEMORY, None),
         ("foo.example/gpu", "unknown", UnitKind.UNCLASSIFIED, None),
+        ("nvidia.com/a100", "nvidia", UnitKind.WHOLE, None),
+        ("nvidia.com/gpu-a100-80gb", "nvidia", UnitKind.WHOLE, None),
+        ("nvidia.com/rtx3090.shared", "nvidia", UnitKind.SHARE, None),
+        ("nvidia.com/gadget", "nvidia", UnitKind.UNCLASSIFIED, None),
+        ("nvidia.com/vgpu", "nvidia", UnitKind.UNCLASSIFIED, None),
+        ("nvidia.com/mig-1g.24gb-me", "nvidia", UnitKind.MIG, "1g.24gb-me"),
+        ("nvidia.com/mig-1g.24gb.me.all", "nvidia", UnitKind.MIG, "1g.24gb+me.all"),
+        ("nvidia.com/NVIDIA_A10-24Q", "nvidia", UnitKind.VGPU, "24Q"),
+        ("nvidia.com/TU104GL_Tesla_T4", "nvidia", UnitKind.WHOLE, None),
+        ("k8s.amazonaws.com/vgpu", "nvidia", UnitKind.SHARE, None),
+        ("foo.example/mlu-x", "unknown", UnitKind.UNCLASSIFIED, None),
+        ("foo.example/NPU", "unknown", UnitKind.UNCLASSIFIED, None),
     ],
 )
 def test_a_gpu_resource_has_a_vendor_and_a_kind_of_unit(
@@ -38,6 +50,35 @@ def test_a_gpu_resource_has_a_vendor_and_a_kind_of_unit(
     assert found is not None
     assert (found.vendor, found.kind, found.profile) == (vendor, kind, profile)
     assert found.is_gpu
+
+
+@pytest.mark.parametrize(
+    ("resource", "vendor", "kind"),
+    [("cambricon.com/mlu", "cambricon", UnitKind.WHOLE),
+     ("cambricon.com/vmlu", "cambricon", UnitKind.SHARE),
+     ("cambricon.com/mlu.smlu.vmemory", "cambricon", UnitKind.MEMORY),
+     ("cambricon.com/mlu370.mim-2m.8gb", "cambricon", UnitKind.PARTITION),
+     ("hygon.com/dcu", "hygon", UnitKind.WHOLE), ("hygon.com/dcunum", "hygon", UnitKind.SHARE),
+     ("hygon.com/dcumem", "hygon", UnitKind.MEMORY), ("hygon.com/dcucores", "hygon", UnitKind.CORE),
+     ("metax-tech.com/gpu", "metax", UnitKind.WHOLE),
+     ("metax-tech.com/sgpu", "metax", UnitKind.SHARE),
+     ("enflame.com/drs-gcu", "enflame", UnitKind.SHARE),
+     ("enflame.com/vgcu-percentage", "enflame", UnitKind.CORE),
+     ("kunlunxin.com/xpu", "kunlunxin", UnitKind.WHOLE),
+     ("birentech.com/1-2-gpu", "biren", UnitKind.PARTITION),
+     ("huawei.com/Ascend910", "huawei", UnitKind.WHOLE),
+     ("huawei.com/Ascend910-4c", "huawei", UnitKind.PARTITION),
+     ("huawei.com/npu-core", "huawei", UnitKind.CORE),
+     ("mthreads.com/sgpu-core", "mthreads", UnitKind.CORE),
+     ("iluvatar.ai/BI-V150.vMem", "iluvatar", UnitKind.MEMORY),
+     ("iluvatar.ai/anything", "iluvatar", UnitKind.UNCLASSIFIED)],
+)  # fmt: skip
+def test_units_of_other_makers_are_devices_shares_memory_or_cores(
+    resource: str, vendor: str, kind: UnitKind
+) -> None:
+    found = device_name(resource)
+    assert found is not None
+    assert (found.vendor, found.kind, found.is_gpu) == (vendor, kind, False)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +95,7 @@ def test_another_accelerator_is_no_gpu(resource: str) -> None:
     "resource",
     ["cpu", "memory", "nvidia.com/hostdev", "vpc.amazonaws.com/efa", "rdma/hca_shared",
      "gpu.intel.com/monitoring", "gpu.intel.com/xe_monitoring", "aliyun.com/gpu-count",
+     "nvidia.com/mlnxnics", "nvidia.com/sriov_rdma", "nvidia.com/priority", "nvidia.com/ib0",
      "devices.kubevirt.io/kvm", "example.com/gadget", "x" * 400 + "/gpu"],
 )  # fmt: skip
 def test_what_is_no_accelerator_has_no_name(resource: str) -> None:
