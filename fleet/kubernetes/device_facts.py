@@ -18,7 +18,6 @@ from fleet.kubernetes.dra_sums import DraDevices
 from fleet.kubernetes.objects_core import Annotations
 from fleet.units import plain_count
 
-
 _OF_DEVICES = re.compile(r"gpu|nvidia|amd\.com|intel\.com|accelerator|/pci-")
 
 
