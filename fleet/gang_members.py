@@ -35,6 +35,7 @@ class GangMembers:
     minimum: int | None  # pods that must start together; None: nothing is promised
     pods: tuple[Pod, ...]  # that exist and have not ended
     bound: int  # of them: have a node, and are not being deleted
+    is_declared: bool  # by an object, and not only by its pods
     has_started: bool  # by the word of its object, once and for all
 
     @property
@@ -100,6 +101,7 @@ def _members(
         minimum=item.minimum if item is not None else stated,
         pods=tuple(pods),
         bound=sum(1 for pod in pods if pod.node and pod.state != "terminating"),
+        is_declared=item is not None,
         has_started=item is not None
         and any(item.conditions.get(condition) == "True" for condition in _STARTED),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fleet.demand import Unborn, unborn
+from fleet.gang_members import gang_members
 from fleet.inventory import Controller, Inventory, Pod, UnitKind
 from fleet.inventory_report.queues import Queues, whole_gpus_of
 from fleet.inventory_totals import (
@@ -127,13 +128,8 @@ def _declared_gpus(controller: Controller) -> int:
 
 
 def _members(inventory: Inventory) -> int:
-    """Pods that exist of PodGroups that exist."""
-    groups = {(o.namespace, o.name) for o in inventory.gang_objects if o.kind == "PodGroup"}
-    return sum(
-        pod.gang is not None and (pod.namespace, pod.gang.group) in groups
-        for pod in inventory.pods
-        if pod.state != "finished"
-    )
+    """Pods that exist of PodGroups and PodGangs that exist."""
+    return sum(len(group.pods) for group in gang_members(inventory) if group.is_declared)
 
 
 def is_complete(gang: Distributed, pods: Iterable[Pod]) -> bool:

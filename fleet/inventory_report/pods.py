@@ -29,12 +29,14 @@ def pod_report(pod: Pod, node: Node | None) -> Report:
     found: Report = {
         "requests": {"cpu_millis": pod.cpu_milli, "memory_mib": pod.memory_mib} | pod.requests,
         "node": pod.node or None,
+        "owner": f"{pod.owner.kind} {pod.owner.name}",
         "state": state(pod),
         "whole_gpus": whole,
         "gpus_once": whole + pod.claim_devices,
         "counts_now": _devices(pod, kinds) if holds_devices(pod) else 0,
         "infrastructure": pod.is_infrastructure,
     }
+    found |= _why(pod)
     if UnitKind.MIG in kinds:
         found["mig_devices"] = kinds[UnitKind.MIG]
     unclassified = {
@@ -56,6 +58,17 @@ def pod_report(pod: Pod, node: Node | None) -> Report:
     if pod.gpu_memory_mib is not None:
         found["gpu_memory_mib"] = pod.gpu_memory_mib
     return found
+
+
+def _why(pod: Pod) -> Report:
+    """Why a pod does not simply run."""
+    since = pod.terminating_since
+    found = {
+        "state_reason": pod.state_reason,
+        "terminating_since": since.isoformat() if since is not None else None,
+        "nominated_node": pod.nominated_node,
+    }
+    return {key: value for key, value in found.items() if value}
 
 
 def _devices(pod: Pod, kinds: Mapping[UnitKind, int]) -> int:

@@ -14,6 +14,7 @@ from fleet.inventory_report.demand import demand_totals
 from fleet.inventory_report.fits import fits_report
 from fleet.inventory_report.gangs import gangs_report
 from fleet.inventory_report.nodes import attached_report, node_report
+from fleet.inventory_report.pod_groups import pod_groups_report
 from fleet.inventory_report.pods import pod_report
 from fleet.inventory_report.probes import probes_report
 from fleet.inventory_report.queues import queues_of, queues_report
@@ -27,8 +28,8 @@ Report = dict[str, Any]
 
 
 def as_report(inventory: Inventory) -> Report:
-    """``nodes``, ``attached``, ``pods``, ``totals``, ``fits``, ``gang``, ``queues``, ``quota``,
-    ``topology`` and ``probes``."""
+    """``nodes``, ``attached``, ``pods``, ``totals``, ``fits``, ``gang``, ``pod_groups``,
+    ``queues``, ``quota``, ``topology`` and ``probes``."""
     # Which day it is plays no part in what is read here.
     subject = Subject(inventory, date.min)
     queues = queues_of(subject)
@@ -43,6 +44,7 @@ def as_report(inventory: Inventory) -> Report:
         "totals": totals(inventory) | demand_totals(subject, queues),
         "fits": fits_report(subject, queues),
         "gang": gangs_report(distributed(subject)),
+        "pod_groups": pod_groups_report(inventory),
         "queues": queues_report(queues),
         "quota": quotas_report(inventory),
         "topology": topology_report(inventory),
