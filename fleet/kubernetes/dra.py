@@ -93,6 +93,10 @@ class _Reading:
             return
         state = PoolState(pool, self._use, self._rules) if is_gpu else None
         touched: set[str] = set()
+        for device in pool.devices():
+            key = (pool.driver, pool.name, device.name)
+            if self._use.is_held(key):
+                self._published.add(key)
         for item in pool.slices:
             for device, nodes in self._placed(pool, item):
                 if state is None:
@@ -102,8 +106,6 @@ class _Reading:
                 if not is_gpu_type(entry.texts.get("type", "")):
                     self._add_other(pool, nodes)
                     continue
-                if entry.holds:
-                    self._published.add((pool.driver, pool.name, device.name))
                 if len(nodes) == 1:
                     self._on_node[nodes[0], pool.driver].append(entry)
                     touched.add(nodes[0])

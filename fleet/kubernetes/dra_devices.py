@@ -40,12 +40,23 @@ class Entry:
     holds: Sequence[Hold] = ()
     tainted: Sequence[Tainted] = ()
     board: str = ""
+    is_cut: bool = False  # of a board that only counters tell of
 
     @property
     def is_part(self) -> bool:
-        if self.texts.get("type"):
-            return self.texts["type"] in _PARTS or bool(self.parent)
-        return bool(self.parent) or not self.draws_all
+        return self.is_cut or self.texts.get("type") in _PARTS or bool(self.parent)
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether nothing but its name and its counters tells the device from others."""
+        known = self.parent or self.address or self.texts.get("uuid") or self.texts.get("type")
+        return not known
+
+    @property
+    def counter_set(self) -> str:
+        """The one counter set that the device draws on; "" for none and for several."""
+        sets = {use.counterSet for use in self.device.facts.consumesCounters or ()}
+        return f"{self.pool}/{sets.pop()}" if len(sets) == 1 else ""
 
     @property
     def parent(self) -> str:
@@ -95,13 +106,18 @@ def memory_mib(driver: str, facts: Basic) -> int | None:
 def name_boards(entries: Iterable[Entry]) -> None:
     """Give each device the board that it is, or is a part of."""
     entries = tuple(entries)
+    # A set that one device takes entirely stands for a board; others may be a budget of power.
+    whole_sets = {e.counter_set for e in entries if e.is_nameless and e.draws_all} - {""}
     by_address = {
         e.address: e.texts["uuid"]
         for e in entries
         if e.address and e.texts.get("uuid") and not e.is_part
     }
     for entry in entries:
-        entry.board = _board(entry, by_address)
+        if entry.is_nameless and entry.counter_set in whole_sets:
+            entry.board, entry.is_cut = entry.counter_set, not entry.draws_all
+        else:
+            entry.board = _board(entry, by_address)
 
 
 def _board(entry: Entry, by_address: dict[str, str]) -> str:
@@ -112,11 +128,7 @@ def _board(entry: Entry, by_address: dict[str, str]) -> str:
         return entry.texts["uuid"]
     if address:
         return by_address.get(address, address)
-    if entry.texts.get("uuid"):
-        return entry.texts["uuid"]
-    sets = {use.counterSet for use in entry.device.facts.consumesCounters or ()}
-    # A device that draws on several sets spans several boards: its own name then.
-    return f"{entry.pool}/{sets.pop()}" if len(sets) == 1 else f"{entry.pool}/{entry.device.name}"
+    return entry.texts.get("uuid") or f"{entry.pool}/{entry.device.name}"
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from fleet.catalogue.card_names import candidates
-from fleet.inventory import AttachedDevices, DeviceGroup, Sharing
+from fleet.inventory import AttachedDevices, DeviceGroup, Sharing, UnitKind
 from fleet.kubernetes.device_facts import NodeFacts, decide_model
 from fleet.kubernetes.dra import AttachedPool
 from fleet.kubernetes.dra_sums import DraDevices
@@ -83,10 +83,18 @@ def _completed(group: DeviceGroup, dra: list[DraDevices]) -> DeviceGroup:
 
 
 def _whole_free(group: DeviceGroup, dra: list[DraDevices]) -> int | None:
-    """Whole boards that can be had: where nothing but DRA offers them, as its claims say."""
-    if group.whole_free is not None or group.sharing != Sharing.DRA or not group.units:
+    """Whole boards that can be had: where nothing but DRA offers them, as its claims say; where
+    the device plugin offers the same boards, those that neither pods nor claims hold."""
+    free = sum(devices.whole_free for devices in dra)
+    if group.whole_free is not None or not any(devices.devices for devices in dra):
         return group.whole_free
-    return sum(devices.whole_free for devices in dra)
+    if group.sharing == Sharing.DRA:
+        return free
+    plugin = [unit for unit in group.units_of(UnitKind.WHOLE) if unit.capacity]
+    if group.sharing != Sharing.WHOLE or not plugin:
+        return None
+    asked = sum(unit.requested for unit in plugin)
+    return max(0, min(sum(unit.allocatable for unit in plugin), free) - asked)
 
 
 def _notes(dra: list[DraDevices]) -> Iterator[str]:

@@ -77,11 +77,11 @@ def offers(subject: Subject, node: Node, requests: dict[str, int]) -> bool:
 
     A resource that a DeviceClass maps is also met by the node's DRA devices."""
     units = {u.resource: u.allocatable for group in node.groups for u in group.units}
-    devices = {
-        u.resource.removeprefix("dra:"): u.allocatable
-        for group in node.groups
-        for u in group.units_of(UnitKind.DRA)
-    }
+    devices: dict[str, int] = {}  # by driver, whose models are groups of their own
+    for group in node.groups:
+        for u in group.units_of(UnitKind.DRA):
+            driver = u.resource.removeprefix("dra:")
+            devices[driver] = devices.get(driver, 0) + u.allocatable
     return all(
         units.get(resource, 0) >= number or _through_claims(subject, resource, devices) >= number
         for resource, number in requests.items()

@@ -15,6 +15,7 @@ from tests.fleet.kubernetes.written import (
 )
 
 TWO = (gpu_device("gpu-0", "GPU-0"), gpu_device("gpu-1", "GPU-1"))
+MORE = (gpu_device("gpu-2", "GPU-2"), gpu_device("gpu-3", "GPU-3"))
 CUT = (
     gpu_device("gpu-0", "GPU-0"),
     *(gpu_device(f"gpu-0-mig-{i}", "GPU-0", "mig") for i in range(7)),
@@ -95,6 +96,13 @@ def test_plugin_and_dra_on_one_node_count_the_boards_once() -> None:
     (group,) = found.groups
     assert (group.physical, group.sharing) == (2, Sharing.WHOLE)
     assert "counted once" in group.notes[0]
+
+
+def test_a_board_that_a_claim_holds_is_not_free_through_the_plugin() -> None:
+    asking = pod(on="node-a", gpus=1)
+    found = only_node(node(gpus=4), gpu_slice(*TWO, *MORE), claim("c", "gpu-0"), asking)
+    (group,) = found.groups
+    assert (group.physical, group.whole_free) == (4, 2)
 
 
 def test_a_pod_knows_the_devices_it_claims() -> None:

@@ -88,6 +88,26 @@ def test_boards_without_an_identity_are_told_apart_by_their_counters() -> None:
     assert (group.physical, group.cuts_possible, group.whole_free) == (2, 2, 2)
 
 
+def test_a_budget_that_boards_share_makes_no_cuts_of_them() -> None:
+    budget = {"power": {"watts": 1000}}
+    boards = [device(f"gpu-{n}", draws={"power": {"watts": 400}}) for n in range(4)]
+    found = only_node(
+        node(),
+        pool_slice(*boards, driver="gpu.example.com", counters=budget),
+        held("c", "gpu-0", driver="gpu.example.com"),
+    )
+    (group,) = found.groups
+    assert (group.physical, group.cuts_possible, group.whole_free) == (4, 0, 3)
+    again = held("d", "gpu-1", driver="gpu.example.com")
+    full = only_node(
+        node(),
+        pool_slice(*boards, driver="gpu.example.com", counters=budget),
+        held("c", "gpu-0", driver="gpu.example.com"),
+        again,
+    )
+    assert dra_numbers(full) == (4, 0, 2)
+
+
 def test_a_pool_that_was_given_more_than_it_has_gives_nothing_more() -> None:
     # The scheduler compares every counter of the pool, so one below zero closes both boards.
     sets = SETS | {"gpu-1-counter-set": SETS["gpu-0-counter-set"]}

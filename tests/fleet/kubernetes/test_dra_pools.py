@@ -119,6 +119,14 @@ def test_devices_that_a_claim_holds_and_no_slice_lists_are_named() -> None:
     )
 
 
+def test_a_held_channel_of_a_gpu_driver_is_listed_and_no_gpu() -> None:
+    channel = device("channel-0", texts={"type": "channel"})
+    found = cluster(node(), pool_slice(*TWO, channel), held("c", "channel-0"))
+    assert found.problems == ()
+    assert found.nodes[0].other_devices == {"gpu.nvidia.com": 1}
+    assert dra_numbers(found.nodes[0]) == (2, 2, 0)
+
+
 def models(*found: Json) -> list[tuple[str | None, int | None]]:
     return [(group.model, group.physical) for group in only_node(*found).groups]
 
