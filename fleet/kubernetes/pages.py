@@ -12,6 +12,7 @@ import msgspec
 from fleet.inventory import ReadResult, ReadStatus
 from fleet.kubernetes.calls import reading, unexpected
 from fleet.kubernetes.fetching import FetchError, FetchLimits, Reason, malformed
+from fleet.kubernetes.interned import Interned
 from fleet.kubernetes.objects import Page, cut_page, decode_items, note, unique
 from fleet.kubernetes.objects_core import Object
 from fleet.kubernetes.resources import Resource
@@ -42,12 +43,18 @@ class ObjectSink:
 
     def __init__(self) -> None:
         self._items: list[Object] = []
+        self._same = Interned()
 
     @property
     def count(self) -> int:
         return len(self._items)
 
     def add(self, items: tuple[Object, ...], /) -> None:
+        for item in items:
+            meta = item.metadata
+            if meta.labels:  # the same few texts on thousands of nodes
+                text = self._same.text
+                meta.labels = {text(key): text(value) for key, value in meta.labels.items()}
         self._items += items
 
     def begin_again(self) -> None:
