@@ -78,7 +78,7 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _inventory(run: Run, cluster: Cluster, chosen: Keys | None) -> Inventory:
+def _inventory(run: Run, cluster: Cluster, chosen: Keys) -> Inventory:
     raw = _fetched(run, cluster)  # let go of when this ends: it is large
     run.progress("making sense of the objects")
     return reader.read(raw, levels=chosen)
