@@ -3,6 +3,7 @@ template, ``inventory/node_table.html``. CSV: ``exports``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import django_tables2 as tables
@@ -13,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django_tables2 import RequestConfig
 
 from planner.inventory.models import NodeRow
+from planner.inventory.node_lines import NodeLine, node_lines
 
 _NUMBER = {"th": {"class": "num"}}
 _SECOND = {"th": {"class": "secondary"}}
@@ -32,6 +34,11 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
     """Nodes with their GPUs: physical, schedulable, requested and free kept apart."""
 
     names_cluster = True
+
+    @property
+    def lines(self) -> Iterator[NodeLine]:
+        """The rows of this page, as the template shows them."""
+        return node_lines(row.record for row in self.paginated_rows)
 
     name = tables.Column(verbose_name=_("Node"))
     cluster = tables.Column(
