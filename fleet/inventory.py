@@ -341,6 +341,7 @@ class Pod:
     terminating_since: datetime | None = None  # when its deletion was asked for
     nominated_node: str = ""  # where room is kept for a pod that waits
     is_unanswered: bool = False  # waits, and no scheduler has said a word about it
+    stands_for: tuple[str, ...] = ()  # of a reservation: "namespace/name" of who shares its device
 
     @property
     def is_demand(self) -> bool:

@@ -67,6 +67,7 @@ def _why(pod: Pod) -> Report:
         "state_reason": pod.state_reason,
         "terminating_since": since.isoformat() if since is not None else None,
         "nominated_node": pod.nominated_node,
+        "stands_for": list(pod.stands_for),
     }
     return {key: value for key, value in found.items() if value}
 

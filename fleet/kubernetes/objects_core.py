@@ -48,6 +48,7 @@ class Annotations(Part):
     kai_pod_group: Name | None = field(default=None, name="pod-group-name")
     kai_fraction: Name | None = field(default=None, name="gpu-fraction")
     kai_memory: Name | None = field(default=None, name="gpu-memory")
+    kai_devices: Name | None = field(default=None, name="gpu-fraction-num-devices")
     aliyun_index: Name | None = field(default=None, name="ALIYUN_COM_GPU_MEM_IDX")
     lws_size: Name | None = field(default=None, name="leaderworkerset.sigs.k8s.io/size")
     lws_topology: Name | None = field(

@@ -21,11 +21,11 @@ from fleet.kubernetes.owners import Parents, is_daemon, owner_of, parents_of
 from fleet.kubernetes.pod_state import FINISHED, condition, state_of
 from fleet.kubernetes.probes import probes_of
 from fleet.kubernetes.requests import PodRequest, pod_request
+from fleet.kubernetes.reservations import GROUP_LABEL, NAMESPACES
 from fleet.kubernetes.taints import tolerations_of
 from fleet.kubernetes.times import time_of
 from fleet.units import plain_count
 
-_RESERVATIONS = ("kai-resource-reservation", "runai-reservation")
 _OPERATORS = ("kube-system", "gpu-operator", "nvidia-gpu-operator", "nvidia-device-plugin")
 # HAMi and Volcano: memory is asked per unit of the device resource beside it.
 _MEMORY_OF = (
@@ -122,8 +122,8 @@ def use_of(m: Measured) -> BoardUse | None:
     boards = hami_used(notes) if notes.hami_allocated else frozenset()
     if notes.aliyun_index:
         boards |= {f"#{notes.aliyun_index}"}
-    group = m.pod.metadata.label("runai-gpu-group")
-    shared = group if m.pod.metadata.namespace in _RESERVATIONS else ""
+    group = m.pod.metadata.label(GROUP_LABEL)
+    shared = group if m.pod.metadata.namespace in NAMESPACES else ""
     sick = sick_devices(m.pod.status.containerStatuses or ())
     if not (mapped or boards or shared or sick):
         return None
@@ -235,7 +235,7 @@ def _gang(pod: PodObject, minima: Minima) -> Gang | None:
 
 
 def _is_infrastructure(namespace: str, owner: Owner) -> bool:
-    return namespace in _RESERVATIONS or (namespace in _OPERATORS and is_daemon(owner))
+    return namespace in NAMESPACES or (namespace in _OPERATORS and is_daemon(owner))
 
 
 def _fraction(m: Measured) -> float | None:
@@ -246,7 +246,7 @@ def _fraction(m: Measured) -> float | None:
             value = float(stated)
         except ValueError:
             return None
-        return value if 0 < value <= 64 else None
+        return value * _kai_devices(m) if 0 < value <= 64 else None
     percent = max((m.request.devices.get(name, 0) for name in _SHARES_OF_A_BOARD), default=0)
     if not percent:
         return None
@@ -258,4 +258,10 @@ def _device_memory(m: Measured) -> int | None:
         each = m.request.devices.get(memory)
         if each:
             return each * max(1, m.request.devices.get(units, 1))
-    return plain_count(m.pod.metadata.notes.kai_memory)
+    each = plain_count(m.pod.metadata.notes.kai_memory)
+    return each * _kai_devices(m) if each is not None else None
+
+
+def _kai_devices(m: Measured) -> int:
+    """On so many boards a pod asks for the part that its annotation names."""
+    return max(1, plain_count(m.pod.metadata.notes.kai_devices, digits=3) or 1)

@@ -33,6 +33,7 @@ from fleet.kubernetes.objects_dra import (
     ResourceSliceObject,
 )
 from fleet.kubernetes.placing import placed
+from fleet.kubernetes.reservations import attributed
 from fleet.kubernetes.times import time_of
 from fleet.kubernetes.topology import Keys
 from fleet.kubernetes.versions import provider_of, server_version
@@ -72,7 +73,7 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
             note(problems, f"node {node.name}: {line}")
     gpu_nodes = {node.name for node in nodes if node.is_gpu_node}
     minima = minima_of(raw)
-    kept = raw.pods.kept(gpu_nodes)
+    kept = attributed(raw.pods.kept(gpu_nodes), nodes)
     if raw.pods.orphans and nodes:
         note(problems, f"{raw.pods.orphans} pods are bound to nodes that are not there")
     version = server_version(raw.version, node_objects)
