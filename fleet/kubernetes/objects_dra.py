@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated
 
-from msgspec import Meta, field
+from msgspec import Meta, Struct, field
 
 from fleet.kubernetes.objects_core import (
     Int32,
@@ -36,7 +36,7 @@ _KEPT_ATTRIBUTES = frozenset(
 _KEPT_CAPACITIES = frozenset({"memory", "addressableMemory"})
 
 
-class Attribute(Part, frozen=True):
+class Attribute(Struct, frozen=True, gc=False):
     """A text value; the other types say nothing that is used here."""
 
     string: Name | None = None
@@ -64,7 +64,7 @@ class Capacity(Part):
     requestPolicy: RequestPolicy | None = None
 
 
-class Counter(Part, frozen=True):
+class Counter(Struct, frozen=True, gc=False):
     value: Quantity | None = None
 
 
