@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
@@ -26,7 +26,7 @@ from fleet.kubernetes.objects import RawCluster, note
 from fleet.kubernetes.objects_core import Object, VersionInfo
 from fleet.kubernetes.pages import Ask, Listing, ListReader, ObjectSink, Sink, not_served
 from fleet.kubernetes.resources import NODES, PODS, RESOURCES, Resource
-from fleet.kubernetes.served import Served, ask
+from fleet.kubernetes.served import Memory, Served, ask
 from fleet.kubernetes.transport import Answer, Connection
 from fleet.words import say
 
@@ -48,8 +48,11 @@ def fetch(
     page_size: int = 500,
     limits: FetchLimits | None = None,
     resolver: Resolver | None = None,
+    memory: Memory | None = None,
 ) -> RawCluster:
     """Read one cluster. The address is tested now, whatever was tested when it was saved.
+
+    memory: of what this cluster served at its last reading; without one, the server is asked.
 
     progress is called after every page, cancelled about twice a second and between pages, both in
     this thread. Raises FetchError; then nothing of what was read is to be used.
@@ -69,7 +72,7 @@ def fetch(
 
     crew = Crew(connect, patience)
     try:
-        return _ClusterReader(crew, patience, limits, progress, page_size).read()
+        return _ClusterReader(crew, patience, limits, progress, page_size, memory).read()
     finally:
         crew.close()
 
@@ -99,8 +102,11 @@ class _ClusterReader:
         limits: FetchLimits,
         progress: Progress | None,
         page_size: int,
+        memory: Memory | None,
     ) -> None:
         self._crew = crew
+        self._memory = memory
+        self._is_recalled = False
         self._patience = patience
         self._limits = limits
         self._progress = progress
@@ -112,10 +118,13 @@ class _ClusterReader:
         self._say("connect")
         version = self._crew.call(_version)
         self._say("discovery")
-        self._served = self._crew.call(ask)
+        self._discover()
         taken_at = datetime.now(UTC)
         reads = {NODES.key: self._paged(NODES)}
         reads |= self._side_by_side(r for r in RESOURCES if r not in (NODES, PODS))
+        if gone := self._contradicted(reads):
+            self._discover(anew=True)
+            reads |= self._side_by_side(gone)
         around = RawCluster(
             objects={
                 key: read.objects
@@ -126,6 +135,9 @@ class _ClusterReader:
         )
         pods = PodGathering(around)
         reads[PODS.key] = self._paged(PODS, pods)
+        if self._contradicted(reads):
+            self._discover(anew=True)
+            reads[PODS.key] = self._paged(PODS, pods)
         ordered = [reads[resource.key] for resource in RESOURCES]
         self._demand_the_needed([read.result for read in ordered])
         problems: list[str] = []
@@ -141,6 +153,32 @@ class _ClusterReader:
             reads=tuple(read.result for read in ordered),
             problems=tuple(problems),
         )
+
+    def _discover(self, *, anew: bool = False) -> None:
+        """Find out what the server serves. What is remembered counts where it names all that we
+        read; an absence is never taken from memory, the server is asked whether it still holds."""
+        known = self._memory.recall() if self._memory is not None and not anew else None
+        self._is_recalled = known is not None and known.has_all()
+        if self._is_recalled:
+            self._served = known
+            return
+        self._served = self._crew.call(lambda caller: ask(caller, known))
+        if self._memory is None:
+            return
+        if self._served is None or self._served.stale:
+            self._memory.forget()  # what does not answer now may do so in a minute
+        else:
+            self._memory.keep(self._served)
+
+    def _contradicted(self, reads: Mapping[str, _Read]) -> list[Resource]:
+        """Resources that are gone though memory named them: then nothing of it is to be trusted."""
+        if not self._is_recalled:
+            return []
+        return [
+            resource
+            for resource in RESOURCES
+            if resource.key in reads and reads[resource.key].result.status is ReadStatus.NOT_SERVED
+        ]
 
     def _paged(self, resource: Resource, pods: PodGathering | None = None) -> _Read:
         """One list alone, its objects decoded here while a thread waits for the next page."""

@@ -31,12 +31,13 @@ class Caller:
         """Close the connection; a later call would open it again."""
         self._connection.close()
 
-    def get(self, path: str, accept: str = "application/json") -> Answer:
-        """An answer with status 200, 403, 404, 406 or 410. All others raise FetchError."""
+    def get(self, path: str, accept: str = "application/json", etag: str = "") -> Answer:
+        """An answer with status 200, 403, 404, 406 or 410, and 304 where an etag was sent. All
+        others raise FetchError."""
         where = path.partition("?")[0]
         for attempt in range(1, self._limits.tries + 1):
-            answer = self._connection.get(path, accept)
-            if answer.status in _PASSED_ON:
+            answer = self._connection.get(path, accept, etag)
+            if answer.status in _PASSED_ON or (etag and answer.status == 304):
                 return answer
             if answer.status == 401:
                 raise FetchError(

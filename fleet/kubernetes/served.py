@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -21,6 +22,9 @@ ACCEPT = ",".join(
         "application/json",
     )
 )
+
+
+_LONGEST_ETAG = 500
 
 
 class _Kind(Struct):
@@ -70,6 +74,15 @@ class Served:
 
     apis: Mapping[str, tuple[str, ...]]
     stale: frozenset[str] = frozenset()
+    etags: Mapping[str, str] = field(default_factory=dict)  # "/api", "/apis": of those answers
+
+    def has_all(self) -> bool:
+        """Whether every resource that we read is there, so that nothing rests on an absence."""
+        return all(self.versions(resource) for resource in RESOURCES)
+
+    def below(self, root: str) -> dict[str, tuple[str, ...]]:
+        """The APIs that the answer to "/api" (the core group) or to "/apis" named."""
+        return {name: found for name, found in self.apis.items() if ("/" in name) == _named(root)}
 
     def versions(self, resource: Resource) -> tuple[str, ...]:
         """The version to read, best first in the table; nothing when it is not served."""
@@ -93,14 +106,42 @@ def api_path(group: str, version: str) -> str:
     return f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
-def ask(caller: Caller) -> Served | None:
-    """What the server serves; None when the credential may not ask. Raises FetchError."""
+class Memory(Protocol):
+    """Keeps what one cluster serves between two readings of it, for some minutes."""
+
+    def recall(self) -> Served | None:
+        """What was kept lately; None when there is nothing, or when it is too old."""
+
+    def keep(self, served: Served) -> None:
+        """Remember a fresh answer."""
+
+    def forget(self) -> None:
+        """What was kept has proved wrong."""
+
+
+def _named(root: str) -> bool:
+    return root == "/apis"
+
+
+def ask(caller: Caller, known: Served | None = None) -> Served | None:
+    """What the server serves; None when the credential may not ask. Raises FetchError.
+
+    known: an earlier answer. A server that still says the same need not say it again.
+    """
     parts: list[Mapping[str, tuple[str, ...]]] = []
     stale: set[str] = set()
+    etags: dict[str, str] = {}
     for root in ("/api", "/apis"):
-        answer = _get(caller, root)
+        etag = known.etags.get(root, "") if known is not None else ""
+        answer = _get(caller, root, etag)
         if answer is None:
             return None
+        if answer.etag:
+            etags[root] = answer.etag[:_LONGEST_ETAG]
+        if answer.status == 304 and known is not None:
+            etags[root] = etag
+            parts.append(known.below(root))
+            continue
         kind = decoded(answer, _Kind, root).kind
         if kind == "APIGroupDiscoveryList":
             with reading(root):
@@ -115,16 +156,16 @@ def ask(caller: Caller) -> Served | None:
                 parts += _older(caller, group.name, versions, stale)
         else:
             malformed(say("The answer to {where} is not a list of APIs.", where=root))
-    return Served(api_documents.merge(parts), frozenset(stale))
+    return Served(api_documents.merge(parts), frozenset(stale), etags)
 
 
-def _get(caller: Caller, path: str) -> Answer | None:
-    answer = caller.get(path, ACCEPT)
+def _get(caller: Caller, path: str, etag: str) -> Answer | None:
+    answer = caller.get(path, ACCEPT, etag)
     if answer.status == 406:
         answer = caller.get(path)
     if answer.status == 403:
         return None
-    if answer.status != 200:
+    if answer.status not in (200, 304):
         raise no_api_server(path, answer.status)
     return answer
 

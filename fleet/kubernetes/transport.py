@@ -74,11 +74,13 @@ def _not_trusted(at: str, code: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """status: HTTP status. retry_after: that header as sent, "" if absent. body: decompressed."""
+    """status: HTTP status. retry_after, etag: those headers as sent, "" if absent. body:
+    decompressed."""
 
     status: int
     body: bytes
     retry_after: str = ""
+    etag: str = ""
 
 
 class Connection:
@@ -121,11 +123,12 @@ class Connection:
             self._socket.close()
             self._socket = None
 
-    def get(self, path: str, accept: str = "application/json") -> Answer:
-        """The answer to one GET, whatever its status. Raises FetchError."""
+    def get(self, path: str, accept: str = "application/json", etag: str = "") -> Answer:
+        """The answer to one GET, whatever its status. etag: of an answer that is known already;
+        304 says that it is still the same. Raises FetchError."""
         reused = self._socket is not None
         try:
-            return self._exchange(path, accept)
+            return self._exchange(path, accept, etag)
         except (BrokenPipeError, ConnectionResetError) as error:
             # A server may close an idle connection at any time; that is no failure of this call.
             self.close()
@@ -135,12 +138,12 @@ class Connection:
             self.close()
             raise self._broken(error) from None
         try:
-            return self._exchange(path, accept)
+            return self._exchange(path, accept, etag)
         except OSError as error:
             self.close()
             raise self._broken(error) from None
 
-    def _exchange(self, path: str, accept: str) -> Answer:
+    def _exchange(self, path: str, accept: str, etag: str) -> Answer:
         where = path.partition("?")[0]
         client = http.client.HTTPConnection(self._target.host, self._target.port)
         client.auto_open = 0
@@ -151,7 +154,8 @@ class Connection:
             client.putrequest(
                 "GET", self._target.path + path, skip_host=True, skip_accept_encoding=True
             )
-            for name, value in {**self._headers, "Accept": accept}.items():
+            known = {"If-None-Match": etag} if etag else {}
+            for name, value in {**self._headers, "Accept": accept, **known}.items():
                 client.putheader(name, value)
             client.endheaders()
             response = client.getresponse()
@@ -166,7 +170,7 @@ class Connection:
             raise
         if response.will_close:
             self.close()
-        if 300 <= response.status < 400:
+        if 300 <= response.status < 400 and not (etag and response.status == 304):
             self.close()
             raise FetchError(
                 Reason.REDIRECT,
@@ -176,7 +180,12 @@ class Connection:
                 ),
                 say("Give the address of the API server itself."),
             )
-        return Answer(response.status, body, response.getheader("Retry-After") or "")
+        return Answer(
+            response.status,
+            body,
+            response.getheader("Retry-After") or "",
+            response.getheader("ETag") or "",
+        )
 
     def _body(self, response: http.client.HTTPResponse, where: str) -> bytes:
         encoding = (response.getheader("Content-Encoding") or "identity").strip().lower()

@@ -90,6 +90,18 @@ class ClusterCredential(models.Model):
         return f"credential of cluster {self.cluster_id}"
 
 
+class ClusterDiscovery(models.Model):
+    """Which APIs one cluster served when it was asked last: see ``discovery``."""
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="discovery")
+    server = models.CharField(max_length=300, blank=True)  # the address that was asked
+    value = models.BinaryField()  # msgpack of fleet.kubernetes.served.Served
+    asked_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"discovery of cluster {self.cluster_id}"
+
+
 class SnapshotQuerySet(models.QuerySet["Snapshot"]):
     def visible_to(self, user: Any) -> SnapshotQuerySet:
         """Complete snapshots of the user's clusters."""

@@ -7,7 +7,7 @@ from django.conf import settings
 from fleet.kubernetes import kubeconfig
 from fleet.kubernetes.address import AddressPolicy, parse_networks
 from fleet.kubernetes.kubeconfig import AccessError, ClusterAccess
-from planner.inventory import secrets
+from planner.inventory import discovery, secrets
 from planner.inventory.models import Cluster, ClusterCredential
 from planner.jobs.runner import JobFailed
 
@@ -43,7 +43,11 @@ def opened_access(cluster: Cluster) -> ClusterAccess:
 
 
 def keep_access(cluster: Cluster, access: ClusterAccess) -> None:
-    """Seal ``access`` as the credential of ``cluster``. Call it inside the act's transaction."""
+    """Seal ``access`` as the credential of ``cluster``. Call it inside the act's transaction.
+
+    What the cluster served by its earlier access is forgotten.
+    """
+    discovery.forget(cluster)
     ClusterCredential.objects.update_or_create(
         cluster=cluster,
         defaults={

@@ -20,6 +20,7 @@ from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.topology import Keys
 from planner.accounts.models import User
 from planner.inventory import history, levels, snapshots
+from planner.inventory.discovery import RememberedDiscovery
 from planner.inventory.models import Cluster
 from planner.inventory.reaching import address_policy, opened_access
 from planner.jobs.models import Job
@@ -92,7 +93,13 @@ def _fetched(run: Run, cluster: Cluster) -> RawCluster:
 
     run.progress("connecting")
     try:
-        return api.fetch(access, address_policy(), progress=heard, cancelled=run.cancelled)
+        return api.fetch(
+            access,
+            address_policy(),
+            progress=heard,
+            cancelled=run.cancelled,
+            memory=RememberedDiscovery(cluster),
+        )
     except FetchError as error:
         run.check()  # a cancelled or lost run is no failure of the cluster
         raise JobFailed(error.code, error.message, error.way_out) from None

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import gzip
+import hashlib
 import json
 import socket
 import ssl
@@ -281,6 +282,10 @@ class FakeKubeApi:
             chosen = [o for o in objects if (o.get("apiVersion"), o.get("kind")) == (version, kind)]
             self.add(path, f"{kind}List", chosen)
 
+    def remove(self, path: str) -> None:
+        """Serve that list no longer."""
+        del self._objects[path]
+
     def script(self, path: str, *steps: Step, repeat_last: bool = False) -> None:
         """Answer the next requests to `path` with these steps, one each."""
         queue = list(steps)
@@ -325,7 +330,7 @@ class FakeKubeApi:
         elif request.path in ("/api", "/apis") and self.discovery != "none":
             wants_v2 = DISCOVERY_V2 in request.headers.get("accept", "")
             if self.discovery == "v2" and wants_v2:
-                handler.answer_json(self._aggregated(request.path))
+                self._aggregated_or_unchanged(handler, request)
             else:
                 handler.answer_json(self._legacy_root(request.path))
         elif request.path in self._objects:
@@ -337,6 +342,15 @@ class FakeKubeApi:
             )
         else:
             status(404)(handler, request)
+
+    def _aggregated_or_unchanged(self, handler: _Handler, request: Request) -> None:
+        """As API servers do: 304 where the caller has this very answer already."""
+        body = json.dumps(self._aggregated(request.path)).encode()
+        etag = f'"{hashlib.sha256(body).hexdigest()}"'
+        if request.headers.get("if-none-match") == etag:
+            handler.answer(304, b"", {"ETag": etag})
+        else:
+            handler.answer(200, body, {"ETag": etag})
 
     def _list(self, handler: _Handler, request: Request) -> None:
         objects = self._objects[request.path]

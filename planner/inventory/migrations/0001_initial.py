@@ -94,6 +94,28 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="ClusterDiscovery",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("server", models.CharField(blank=True, max_length=300)),
+                ("value", models.BinaryField()),
+                ("asked_at", models.DateTimeField()),
+                (
+                    "cluster",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="discovery",
+                        to="inventory.cluster",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="Snapshot",
             fields=[
                 (
