@@ -107,6 +107,11 @@ class Maps:
     more: int
     node_count: int
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether some pool is not drawn square by square."""
+        return any(pool.is_folded for pool in self.pools)
+
 
 def pool_maps(nodes: QuerySet[NodeRow]) -> Maps:
     """Every GPU of ``nodes`` by cluster and pool: two statements, whatever their number."""

@@ -63,11 +63,12 @@ class PodLine:
 
 
 def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
-    """What the page of a node shows. Two statements: the pods, and their number."""
+    """What the page of a node shows. One statement: its pods."""
     node = node_value(row)
     pods = PodRow.objects.filter(snapshot=row.snapshot_id, node_name=row.name).order_by(
         "-gpu_units", "namespace", "name"
     )
+    lines = [_pod(pod) for pod in pods[:MOST_PODS]]
     return {
         "node": node,
         "groups": [_group(node, group) for group in node.groups],
@@ -75,7 +76,10 @@ def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
         "taints": [taint_text(taint) for taint in node.taints],
         "levels": _levels(cluster, node),
         "has_zone_level": any(level.name == "zone" for level in node.topology),
-        "pods": [_pod(pod) for pod in pods[:MOST_PODS]],
+        "pods": [line for line in lines if line.requests],
+        "other_pods": [line for line in lines if not line.requests],
+        # Kubernetes says 110 to 256 pods a node; beyond that a file may say anything.
+        "hidden_pods": max(0, node.pods_count - MOST_PODS),
         "why_stranded": stranded.why(row),
         "why_fragment": stranded.why_fragment(row),
         "pool_url": node_list_url(cluster=cluster.name, pool=row.pool),

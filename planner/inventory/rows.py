@@ -125,6 +125,8 @@ def _squares(node: fi.Node, figures: NodeFigures, asked: Asked) -> str:
     return "".join(SQUARE_LETTERS[state] for state in node_squares(node, asked))
 
 
+BY_CLAIM = "devices by ResourceClaim"
+"""Stands for a resource where devices are asked for through claims (DRA)."""
 POD_COLUMNS = (
     "snapshot_id",
     "node_name",
@@ -143,6 +145,8 @@ def pod_rows(snapshot: Snapshot, pods: tuple[fi.Pod, ...]) -> Iterator[tuple[obj
     key = snapshot.pk
     for pod in pods:
         requests = pod.requests
+        if pod.claim_devices:
+            requests = {**requests, BY_CLAIM: pod.claim_devices}
         yield (
             key,
             storable(pod.node, 253),
