@@ -61,7 +61,7 @@ def asked(inventory: Inventory) -> Asked:
     running: dict[str, Sizes] = defaultdict(Counter)
     waiting: dict[Selector, Sizes] = defaultdict(Counter)
     for pod in inventory.pods:
-        if not _asks(pod):
+        if not (pod.requests or pod.claim_devices) or not _asks(pod):
             continue
         if len(tolerations) < MOST_KINDS:
             tolerations[pod.tolerations] = None

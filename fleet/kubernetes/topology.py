@@ -10,7 +10,7 @@ a domain is the *path* of values: ``Node.domain``.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -133,12 +133,15 @@ class _Nodes:
     labels: tuple[Labels, ...]
     types: tuple[str, ...]  # instance types
     word: str  # "GPU nodes", or "nodes" where no node has GPUs
+    counts: Counter[str]  # label key -> nodes that carry it
 
     def values(self, key: str) -> list[str | None]:
         return [_value(labels, key) for labels in self.labels]
 
     def carriers(self, key: str) -> int:
-        return sum(value is not None for value in self.values(key))
+        if key in OLD_NAMES:
+            return sum(value is not None for value in self.values(key))
+        return self.counts[key]
 
     def why(self, key: str) -> str:
         return f"label on {self.carriers(key)} of {len(self.labels)} {self.word}"
@@ -151,7 +154,12 @@ class _Nodes:
             for labels, kind in zip(self.labels, self.types, strict=True)
             if all(_value(labels, key) is None for key in wanted)
         ]
-        return _Nodes(tuple(k[0] for k in kept), tuple(k[1] for k in kept), self.word)
+        return _nodes([k[0] for k in kept], [k[1] for k in kept], self.word)
+
+
+def _nodes(labels: Sequence[Labels], types: Sequence[str], word: str) -> _Nodes:
+    counts = Counter(key for known in labels for key, value in known.items() if value)
+    return _Nodes(tuple(labels), tuple(types), word, counts)
 
 
 def propose(
@@ -166,9 +174,9 @@ def propose(
     """
     gpu = [node for node in nodes if node.is_gpu_node]
     chosen = gpu or list(nodes)
-    have = _Nodes(
-        tuple(_known(node) for node in chosen),
-        tuple(node.instance_type for node in chosen),
+    have = _nodes(
+        [_known(node) for node in chosen],
+        [node.instance_type for node in chosen],
         "GPU nodes" if gpu else "nodes",
     )
     levels = _declared(have, declared) or _network(have)
@@ -259,7 +267,7 @@ def _carried(have: _Nodes, family: Keys) -> Keys:
 
 def _families(have: _Nodes) -> list[Keys]:
     """Families of keys, the surest first: topograph's tiers, clouds, keys named after a level."""
-    present = {key for labels in have.labels for key, value in labels.items() if value}
+    present = have.counts
     tiers = sorted((int(m.group(1)) for m in map(TIER.fullmatch, present) if m), reverse=True)
     topograph = tuple(  # tier 0 is nearest the node, higher is wider
         ("rack" if tier == 0 else f"tier-{tier}", f"fabric.topograph.run/tier-{tier}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 import msgspec
 from django.utils.translation import gettext as _
@@ -14,8 +16,8 @@ from planner.inventory.models import Cluster, Snapshot
 from planner.inventory.queries import NO_MODEL, node_list_url
 from planner.inventory.topology import domain_text, level_names, level_word
 
-MOST_ROWS = 200
-"""Places of one model on the page; the CSV has all of them."""
+MOST_ROWS = 40
+"""Places of one model on the page: the finest levels that would make more are folded away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class SlotRow:
     name: str
     level: str
     depth: int
+    inside: int  # places below it that the page folds away
+    inside_url: str
     within: str
     is_known: bool
     url: str
@@ -54,22 +58,47 @@ def model_slots(snapshot: Snapshot) -> list[ModelSlots]:
     return msgspec.convert(snapshot.topology.get("slots", []), list[ModelSlots])
 
 
-def slot_tables(cluster: Cluster, snapshot: Snapshot) -> list[SlotTable]:
-    """One table a model, its places as a tree; long ones are cut."""
+def slot_tables(cluster: Cluster, snapshot: Snapshot, within: str = "") -> list[SlotTable]:
+    """One table a model, its places as a tree; ``within`` ("block:a") narrows it to one place."""
     levels = level_names(snapshot)
-    return [_table(cluster, levels, model) for model in model_slots(snapshot)]
+    top = place_of(levels, within)
+    tables = (_table(cluster, levels, model, top) for model in model_slots(snapshot))
+    return [table for table in tables if table.rows]
 
 
-def _table(cluster: Cluster, levels: Sequence[str], model: ModelSlots) -> SlotTable:
-    shown = _worth_showing(model.places)[:MOST_ROWS]
+def place_of(levels: Sequence[str], text: str) -> Path:
+    """Inverse of ``domain_text``; () for what is none of these levels."""
+    steps = [part.partition(":") for part in text.split("/") if part]
+    if [name for name, _, _ in steps] != list(levels[: len(steps)]):
+        return ()
+    return tuple(value or None for _, _, value in steps)
+
+
+def _table(cluster: Cluster, levels: Sequence[str], model: ModelSlots, top: Path) -> SlotTable:
+    inside = [place for place in model.places if place.path[: len(top)] == top]
+    worth = _worth_showing(inside)
+    depth = _depth_shown(worth, len(top))
+    shown = [place for place in worth if len(place.path) <= depth][:MOST_ROWS]
+    hidden: Counter[Path] = Counter(
+        place.path[:depth] for place in worth if len(place.path) > depth
+    )
     return SlotTable(
         model=model_words(model.model or None, model.label, ""),
         sizes=model.sizes,
         shapes=tuple(_shape(pods, gpus) for pods, gpus in model.pods),
         node_gpus=model.node_gpus,
-        rows=[_row(cluster, levels, model, place) for place in shown],
-        left_out=len(model.places) - len(shown),
+        rows=[_row(cluster, levels, model, place, len(top), hidden[place.path]) for place in shown],
+        left_out=len(inside) - len(shown),
     )
+
+
+def _depth_shown(places: Sequence[Place], top: int) -> int:
+    """The finest level down to which all places fit the page; one level is always shown."""
+    depths = Counter(len(place.path) for place in places)
+    depth = top + 1
+    while depths[depth + 1] and sum(n for d, n in depths.items() if d <= depth + 1) <= MOST_ROWS:
+        depth += 1
+    return depth
 
 
 def _worth_showing(places: Sequence[Place]) -> list[Place]:
@@ -88,7 +117,14 @@ def _shape(pods: int, gpus: int) -> str:
     return f"{pods} × {gpus}" if pods > 1 else ""
 
 
-def _row(cluster: Cluster, levels: Sequence[str], model: ModelSlots, place: Place) -> SlotRow:
+def _row(
+    cluster: Cluster,
+    levels: Sequence[str],
+    model: ModelSlots,
+    place: Place,
+    top: int,
+    inside: int,
+) -> SlotRow:
     depth = len(place.path)
     words = [level_word(name) for name in levels]
     if not depth:
@@ -105,7 +141,9 @@ def _row(cluster: Cluster, levels: Sequence[str], model: ModelSlots, place: Plac
     return SlotRow(
         name=name,
         level=level,
-        depth=depth,
+        depth=depth - top,
+        inside=inside,
+        inside_url="?" + urlencode({"within": domain_text(levels, place.path)}),
         within=" / ".join(value or "?" for value in place.path[:-1]),
         is_known=place.is_known,
         url=node_list_url(**where),

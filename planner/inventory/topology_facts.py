@@ -27,7 +27,9 @@ def facts(inventory: Inventory) -> dict[str, Any]:
             if value and key != HOSTNAME and (key in values or len(values) < MOST_KEYS):
                 carried[key] += 1
                 values[key].add(value)
-    proposed = lay(inventory, ()).nodes
+    pairs = tuple((p.name, p.key) for p in inventory.proposed_levels)
+    is_used = inventory.topology_keys == pairs
+    proposed = (inventory if is_used else lay(inventory, ())).nodes
     domains = {
         p.name: len({node.domain(p.name) for node in proposed if node.is_gpu_node} - {None})
         for p in inventory.proposed_levels

@@ -28,11 +28,15 @@ def cluster_topology(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     """How many gangs still fit, what is stranded, and the domains of every level."""
     cluster = cluster_or_404(request, uuid)
     snapshot = cluster.current_snapshot
+    within = request.GET.get("within", "")[:1000]
     context: dict[str, Any] = queries.cluster_head(cluster, "topology")
     if snapshot is not None:
         context |= {
             "levels": topology.domain_levels(cluster, snapshot),
-            "slots": slot_tables.slot_tables(cluster, snapshot),
+            "slots": slot_tables.slot_tables(cluster, snapshot, within),
+            "within": within
+            if slot_tables.place_of(topology.level_names(snapshot), within)
+            else "",
             "stranded": stranded.stranded_lines(cluster, snapshot),
             "laying": levels.latest_laying(cluster),
             "is_chosen": bool(cluster.topology_levels),
