@@ -87,6 +87,7 @@ class PartlyUsed:
     left: dict[str, int]  # "memory": bytes
     of: dict[str, int]
     more: int | None  # further claims of the smallest amount; None: no policy states one
+    open: bool = False  # one more claim fits that states no amount
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,8 @@ def _partly_used(driver: str, entries: Sequence[Entry]) -> Iterator[PartlyUsed]:
             device=entry.device.name,
             left={name: int(value) for name, value in shared.left.items()},
             of={name: int(value) for name, value in shared.of.items()},
-            more=more,
+            more=0 if any(t.blocks for t in entry.tainted) else more,
+            open=entry.open,
         )
 
 

@@ -47,8 +47,15 @@ def test_a_device_with_something_left_is_partly_used_and_not_free_whole() -> Non
             left={"memory": 50 * GIB},
             of={"memory": 80 * GIB},
             more=10,
+            open=True,
         ),
     )
+
+
+def test_a_tainted_device_takes_no_further_claim() -> None:
+    sick = shared(**POLICY) | {"taints": [{"key": "k", "effect": "NoSchedule"}]}
+    (part,) = group_of(node(), pool_slice(sick), held("c", share("30Gi"))).partly_used
+    assert (part.left, part.more, part.open) == ({"memory": 50 * GIB}, 0, False)
 
 
 def test_shares_of_several_claims_add_up_on_one_device() -> None:
