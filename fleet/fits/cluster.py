@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from fleet.device_classes import classes_by_resource
 from fleet.fits.ask import Ask, ask
-from fleet.fits.groups import Domain, Member, groups_that_fit
+from fleet.fits.groups import Domain, Member, Undo, groups_that_fit, take_back
 from fleet.fits.node import No, refusal
 from fleet.fits.room import Mapped, Room
 from fleet.inventory import Inventory, Pod, Sharing
@@ -94,30 +94,38 @@ class Cluster:
         *,
         key: str = "",
         most: int = MOST_GROUPS,
-        gone: Iterable[Pod] = (),
+        gone: Sequence[Pod] = (),
         otherwise: Iterable[Sequence[Member]] = (),
     ) -> tuple[Domain, ...]:
         """Domains of the label ``key`` with the groups that fit there now; see
         ``groups_that_fit``. ``gone``: pods to look away from, as if they had been deleted.
         ``otherwise``: other forms that a group may take (flavors), tried on what is left."""
         model = next((m.asked.model for m in members if m.asked.model), "")
-        rooms = self.rooms(model)
-        by_name = {room.node.name: room for room in rooms}
+        rooms = self._shared(model)
+        undo: list[Undo] = []
+        by_name = {room.node.name: room for room in rooms} if gone else {}
         for pod in gone:
-            if pod.node in by_name:
-                by_name[pod.node].give_back(pod.requests, pod.cpu_milli, pod.memory_mib)
+            room = by_name.get(pod.node)
+            if room is not None:
+                undo.append(room.mark())
+                room.give_back(pod.requests, pod.cpu_milli, pod.memory_mib)
         found: dict[tuple[str, ...], Domain] = {}
         for form in (members, *otherwise):
-            for domain in groups_that_fit(rooms, form, key, most):
+            for domain in groups_that_fit(rooms, form, key, most, undo):
                 known = found.get(domain.path, Domain(domain.path, 0, ()))
                 nodes = tuple(dict.fromkeys((*known.nodes, *domain.nodes)))
                 found[domain.path] = Domain(domain.path, known.groups + domain.groups, nodes)
+        take_back(undo)
         return tuple(found[path] for path in sorted(found))
 
+    def _shared(self, model: str) -> list[Room]:
+        """The rooms that all questions look at: each leaves them as they were."""
+        if model not in self._rooms:
+            self._rooms[model] = self.rooms(model)
+        return self._rooms[model]
+
     def _fit(self, asked: Ask) -> Fit:
-        rooms = self._rooms.setdefault(asked.model, [])
-        if not rooms:
-            rooms += self.rooms(asked.model)
+        rooms = self._shared(asked.model)
         open_to: list[str] = []
         classes: dict[tuple[No, str], list[tuple[str, int | None]]] = {}
         for room in rooms:

@@ -6,6 +6,7 @@ devices ask for the same, this reaches the most that is possible; else it may st
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from fleet.fits.room import Room
 from fleet.inventory import Node
 
 HOSTNAME = "kubernetes.io/hostname"
+
+
+Undo = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,11 @@ def domain_path(node: Node, key: str) -> tuple[str, ...] | None:
 
 
 def groups_that_fit(
-    rooms: Iterable[Room], members: Sequence[Member], key: str, most: int
+    rooms: Iterable[Room], members: Sequence[Member], key: str, most: int, undo: list[Undo]
 ) -> tuple[Domain, ...]:
     """Domains with the groups that fit, at most ``most`` in each; the room that they take is
-    taken. No node is in two domains, so that the groups of all domains fit together.
+    taken, and ``undo`` gets what gives it back, to be called in reverse. No node is in two
+    domains, so that the groups of all domains fit together.
 
     ``key``: the label whose domain a group must not leave, "" for none. Domains where nothing
     fits are left out.
@@ -62,12 +67,19 @@ def groups_that_fit(
     for path, inside in sorted(_domains(rooms, key).items()):
         taken: list[str] = []
         groups = 0
-        while groups < most and (nodes := _place(inside, wanted)) is not None:
+        open_to = [deque(inside) for _ in wanted]
+        while groups < most and (nodes := _place(open_to, wanted, undo)) is not None:
             groups += 1
             taken += nodes
         if groups:
             found.append(Domain(path, groups, tuple(dict.fromkeys(taken))))
     return tuple(found)
+
+
+def take_back(undo: list[Undo], to: int = 0) -> None:
+    """Undo what was taken, the last first, down to an earlier length of the list."""
+    while len(undo) > to:
+        undo.pop()()
 
 
 def _size(member: Member) -> tuple[int, int]:
@@ -83,16 +95,22 @@ def _domains(rooms: Iterable[Room], key: str) -> dict[tuple[str, ...], list[Room
     return found
 
 
-def _place(rooms: Sequence[Room], members: Sequence[Member]) -> list[str] | None:
-    """Take the room of one whole group; None, with nothing taken, when it does not fit."""
-    undo: list[Callable[[], None]] = []
+def _place(
+    open_to: Sequence[deque[Room]], members: Sequence[Member], undo: list[Undo]
+) -> list[str] | None:
+    """Take the room of one whole group; None, with nothing taken, when it does not fit.
+
+    ``open_to``: for each member the nodes that have not refused it yet. Room only gets less, so
+    that a node that has refused is not asked again.
+    """
+    before = len(undo)
     nodes: list[str] = []
-    for member in members:
+    for member, rooms in zip(members, open_to, strict=True):
         left = member.pods
-        for room in rooms:
-            if not left:
-                break
+        while left and rooms:
+            room = rooms[0]
             if refusal(room, member.asked) is not None:
+                rooms.popleft()
                 continue
             number = min(left, room.count(member.asked))
             undo.append(room.mark())
@@ -100,7 +118,6 @@ def _place(rooms: Sequence[Room], members: Sequence[Member]) -> list[str] | None
             nodes.append(room.node.name)
             left -= number
         if left:
-            for back in reversed(undo):
-                back()
+            take_back(undo, before)
             return None
     return nodes

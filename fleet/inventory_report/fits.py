@@ -224,7 +224,8 @@ def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
         return {"kind": work.kind, "fits": None, "unknown": BY_CLAIM}
     queue = _queue_limit(work)
     forms = _form(subject, work, work.members)
-    room = cluster.groups(forms[0], key=work.level, otherwise=forms[1:])
+    most = work.wanted
+    room = cluster.groups(forms[0], key=work.level, most=most, otherwise=forms[1:])
     by_nodes = sum(domain.groups for domain in room)
     limits = [
         limit
@@ -251,7 +252,9 @@ def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
         let_in = queue is None or queue["groups"] >= work.wanted
         found["queue"] = {"kind": work.queue.kind, "name": work.queue.name, "fits": let_in}
     if work.halves and fit < work.wanted:
-        again = cluster.groups(forms[0], key=work.level, gone=work.halves, otherwise=forms[1:])
+        again = cluster.groups(
+            forms[0], key=work.level, most=most, gone=work.halves, otherwise=forms[1:]
+        )
         groups = sum(domain.groups for domain in again)
         found["groups_fit_if_restarted"] = min(work.wanted, groups)
     if work.others:
