@@ -61,12 +61,15 @@ def model_slots(snapshot: Snapshot) -> list[ModelSlots]:
 def slot_tables(cluster: Cluster, snapshot: Snapshot, within: str = "") -> list[SlotTable]:
     """One table a model, its places as a tree; ``within`` ("block:a") narrows it to one place."""
     levels = level_names(snapshot)
-    top = place_of(levels, within)
-    tables = (_table(cluster, levels, model, top) for model in model_slots(snapshot))
+    models = model_slots(snapshot)
+    top = _path(levels, within)
+    if not any(place.path == top for model in models for place in model.places):
+        top = ()
+    tables = (_table(cluster, levels, model, top) for model in models)
     return [table for table in tables if table.rows]
 
 
-def place_of(levels: Sequence[str], text: str) -> Path:
+def _path(levels: Sequence[str], text: str) -> Path:
     """Inverse of ``domain_text``; () for what is none of these levels."""
     steps = [part.partition(":") for part in text.split("/") if part]
     if [name for name, _, _ in steps] != list(levels[: len(steps)]):

@@ -31,12 +31,11 @@ def cluster_topology(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     within = request.GET.get("within", "")[:1000]
     context: dict[str, Any] = queries.cluster_head(cluster, "topology")
     if snapshot is not None:
+        slots = slot_tables.slot_tables(cluster, snapshot, within)
         context |= {
             "levels": topology.domain_levels(cluster, snapshot),
-            "slots": slot_tables.slot_tables(cluster, snapshot, within),
-            "within": within
-            if slot_tables.place_of(topology.level_names(snapshot), within)
-            else "",
+            "slots": slots,
+            "within": within if slots and slots[0].rows[0].place.path else "",
             "stranded": stranded.stranded_lines(cluster, snapshot),
             "laying": levels.latest_laying(cluster),
             "is_chosen": bool(cluster.topology_levels),

@@ -218,3 +218,40 @@ class TestShowing:
         )
         found = admin_client.get("/nodes/?cluster=holes&domain=block:/rack:r")
         assert [row.record.name for row in found.context["table"].rows] == ["out"]
+
+    def test_fine_levels_of_a_large_cluster_are_folded_behind_a_door(
+        self, admin_client: Client, team: Team, ada: User
+    ) -> None:
+        many = [node(f"n{n}", **{BLOCK: f"b{n % 3}", RACK: f"r{n}"}) for n in range(45)]
+        large = clusters.create_from_files(team=team, name="large", sources=[dump(*many)], by=ada)
+        url = queries.cluster_url(large, "topology")
+        (table,) = admin_client.get(url).context["slots"]
+        assert [row.name for row in table.rows] == ["Whole cluster", "b0", "b1", "b2"]
+        assert [row.inside for row in table.rows] == [0, 15, 15, 15]
+        (inside,) = admin_client.get(url + table.rows[1].inside_url).context["slots"]
+        assert [row.name for row in inside.rows[:3]] == ["b0", "r0", "r3"]
+        assert len(inside.rows) == 16
+
+    def test_a_place_that_there_is_not_shows_the_cluster(
+        self, admin_client: Client, cluster: Cluster
+    ) -> None:
+        url = queries.cluster_url(cluster, "topology")
+        for within in ("rack:1", "block", "block:b0/block:b0", "<script>:x"):
+            page = admin_client.get(url, {"within": within})
+            assert page.context["within"] == ""
+            assert page.context["slots"][0].rows[0].name == "Whole cluster"
+
+    def test_hostile_labels_are_shown_as_text(
+        self, admin_client: Client, team: Team, ada: User
+    ) -> None:
+        bad = "<script>alert(1)</script>"
+        odd = clusters.create_from_files(
+            team=team,
+            name="odd",
+            by=ada,
+            sources=[dump(node("n", **{BLOCK: bad, bad: bad, "example.com/rack": "r" * 5000}))],
+        )
+        for page in ("topology", "levels"):
+            answer = admin_client.get(queries.cluster_url(odd, page))
+            assert answer.status_code == 200
+            assert bad not in answer.content.decode()

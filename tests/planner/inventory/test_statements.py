@@ -40,6 +40,8 @@ def addresses(cluster: Cluster) -> dict[str, str]:
         "cluster-detail",
         "cluster-topology",
         "cluster-topology-csv",
+        "cluster-levels",
+        "cluster-slots-csv",
         "cluster-running",
         "cluster-running-csv",
         "cluster-readiness",
