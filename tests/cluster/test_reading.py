@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import trustme
 
+from fleet.inventory import ReadStatus
 from fleet.kubernetes.fetching import FetchError, FetchProgress, Reason
 from planner.inventory.models import NodeRow, PodRow, Snapshot
 from planner.jobs.models import Job
@@ -25,6 +27,7 @@ from tests.cluster.syncing import resynced, synced
 from tests.cluster.wire import Wire
 
 PODS = "/api/v1/namespaces/default/pods"
+PAGE = 20
 
 
 def small_pod(number: int) -> bytes:
@@ -46,15 +49,25 @@ def filled(newest: Running) -> Running:
     return newest
 
 
-class Once:
-    """Does something after the first page of pods."""
+class AfterPage:
+    """Does something after the first page of pods, or each time that it comes."""
 
-    def __init__(self, act: Callable[[], None]) -> None:
-        self.act, self.done = act, False
+    def __init__(
+        self, act: Callable[[], object], *, settle_s: float = 1, again: bool = False
+    ) -> None:
+        self.act, self.settle_s, self.again = act, settle_s, again
+        self.times = 0
+        self._before: int | None = None  # objects that were read before pods
 
     def __call__(self, progress: FetchProgress) -> None:
-        if progress.phase == "pods" and progress.objects > 1 and not self.done:
-            self.done = True
+        if progress.phase != "pods":
+            return
+        if self._before is None:
+            self._before = progress.objects
+        is_first = progress.objects - self._before == PAGE
+        if is_first and (self.again or not self.times):
+            self.times += 1
+            time.sleep(self.settle_s)  # the reader asks for one page ahead: let that one come
             self.act()
 
 
@@ -71,29 +84,29 @@ def test_pages_show_one_moment_while_objects_come_and_go(filled: Running) -> Non
             filled.admin.delete(json.loads(small_pod(number)))
         filled.admin.create(json.loads(small_pod(500)))
 
-    once = Once(change)
-    found = inventory_of(filled.plane.access(filled.token), page_size=20, progress=once)
-    assert once.done
+    watch = AfterPage(change)
+    found = inventory_of(filled.plane.access(filled.token), page_size=PAGE, progress=watch)
+    assert watch.times == 1
     assert names(found) == ALL
-    again = inventory_of(filled.plane.access(filled.token), page_size=20)
+    again = inventory_of(filled.plane.access(filled.token), page_size=PAGE)
     assert names(again) == sorted({*ALL, "p-0500"} - {"p-0005", "p-0050", "p-0099"})
 
 
 def test_a_server_that_restarts_between_pages_costs_nothing(filled: Running) -> None:
-    once = Once(filled.plane.restart_server)
-    found = inventory_of(filled.plane.access(filled.token), page_size=20, progress=once)
-    assert once.done
+    watch = AfterPage(filled.plane.restart_server)
+    found = inventory_of(filled.plane.access(filled.token), page_size=PAGE, progress=watch)
+    assert watch.times == 1
     assert names(found) == ALL
 
 
 def test_a_server_that_stays_away_fails_with_its_reason(filled: Running) -> None:
-    once = Once(filled.plane.stop_server)
+    watch = AfterPage(filled.plane.stop_server)
     try:
         with pytest.raises(FetchError) as caught:
-            inventory_of(filled.plane.access(filled.token), page_size=20, progress=once)
+            inventory_of(filled.plane.access(filled.token), page_size=PAGE, progress=watch)
     finally:
         filled.plane.start_server()
-    assert once.done
+    assert watch.times == 1
     assert caught.value.code is Reason.REFUSED
 
 
@@ -105,42 +118,58 @@ def forget_history(running: Running) -> None:
 
 
 def test_a_continue_token_that_expired_starts_the_list_anew(filled: Running) -> None:
-    once = Once(partial(forget_history, filled))
-    found = inventory_of(filled.plane.access(filled.token), page_size=20, progress=once)
-    assert once.done
+    watch = AfterPage(partial(forget_history, filled))
+    found = inventory_of(filled.plane.access(filled.token), page_size=PAGE, progress=watch)
+    assert watch.times == 1
     assert names(found) == sorted([*ALL, "p-0600"])
 
 
 def test_the_server_really_says_410_there(filled: Running) -> None:
     """The ground of the test above, without the product."""
-    page = filled.admin.get(f"{PODS}?limit=20")
+    page = filled.admin.get(f"{PODS}?limit={PAGE}")
     forget_history(filled)
     with pytest.raises(ApiError) as caught:
-        filled.admin.get(f"{PODS}?limit=20&continue={page['metadata']['continue']}")
+        filled.admin.get(f"{PODS}?limit={PAGE}&continue={page['metadata']['continue']}")
     assert caught.value.status == 410
 
 
-def test_a_list_that_expires_again_and_again_fails_with_its_reason(filled: Running) -> None:
-    count = 0
+def test_a_list_that_expires_again_and_again_is_read_to_its_end_and_marked(
+    filled: Running,
+) -> None:
+    """The server's own offer with its last 410: the rest of the list as it is by then."""
+    numbers = count(700)
 
-    def each_time(progress: FetchProgress) -> None:
-        nonlocal count
-        if progress.phase == "pods" and progress.objects == 21:  # the node and the first page
-            filled.admin.create(json.loads(small_pod(700 + count)))
-            count += 1
-            filled.plane.compact()
-            filled.plane.restart_server()
+    def forget() -> None:
+        filled.admin.create(json.loads(small_pod(next(numbers))))
+        filled.plane.compact()
+        filled.plane.restart_server()
 
-    with pytest.raises(FetchError) as caught:
-        inventory_of(filled.plane.access(filled.token), page_size=20, progress=each_time)
-    assert count == 3
-    assert caught.value.code is Reason.EXPIRED
+    watch = AfterPage(forget, again=True)
+    found = inventory_of(filled.plane.access(filled.token), page_size=PAGE, progress=watch)
+    assert watch.times == 3
+    read = found.read("pods")
+    assert read is not None
+    assert (read.status, read.count, read.is_consistent) == (ReadStatus.READ, 103, False)
+    assert "expired while it was read, 3 times" in read.detail
+    assert names(found) == [*ALL, "p-0700", "p-0701", "p-0702"]
+
+
+def test_a_restart_while_a_page_is_under_way_gives_all_or_a_reason(filled: Running) -> None:
+    watch = AfterPage(filled.plane.restart_server, settle_s=0)
+    outcome: object
+    try:
+        found = inventory_of(filled.plane.access(filled.token), page_size=PAGE, progress=watch)
+        outcome = names(found)
+    except FetchError as error:
+        outcome = error.code
+    assert watch.times == 1
+    assert outcome in (ALL, Reason.REFUSED, Reason.MALFORMED, Reason.SERVER_ERROR)
 
 
 def test_a_sync_only_reads_in_pages_and_never_much_at_once(filled: Running) -> None:
     """The server's own record of what was asked of it."""
     filled.audit.write_text("")
-    inventory_of(filled.plane.access(filled.token), page_size=20)
+    inventory_of(filled.plane.access(filled.token), page_size=PAGE)
     asked = [json.loads(line) for line in filled.audit.read_text().splitlines()]
     assert {entry["verb"] for entry in asked} == {"get", "list"}
     assert {entry["userAgent"] for entry in asked} == {"gpu-fleet-planner"}
@@ -150,7 +179,7 @@ def test_a_sync_only_reads_in_pages_and_never_much_at_once(filled: Running) -> N
     assert sorted(plain) == ["/api", "/apis", "/version"]
     lists = [(part.path, parse_qs(part.query)) for part in paths if part.query]
     assert all(set(query) <= {"limit", "continue"} for _, query in lists)
-    assert {query["limit"][0] for _, query in lists} == {"20"}
+    assert {query["limit"][0] for _, query in lists} == {str(PAGE)}
     assert [path for path, _ in lists].count("/api/v1/pods") == 5
     assert [path for path, _ in lists].count("/api/v1/nodes") == 1
     assert most_at_once(asked) <= 3
@@ -215,7 +244,8 @@ def after_first_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[
 
     def progress(run: Run, phase: str, objects: int = 0, total: int | None = None) -> None:
         said(run, phase, objects, total)
-        if phase == "pods" and objects > 100 and acts:
+        if phase == "pods" and objects > 500 and acts:
+            time.sleep(1)  # one page is asked for ahead
             acts.pop()()
 
     monkeypatch.setattr(Run, "progress", progress)

@@ -38,7 +38,7 @@ def test_what_the_scheduler_binds_is_requested_and_the_rest_is_free(cluster: Run
     assert sorted(placed) == ["a", "a", "b", "b"]  # two of three GPUs each, and 2 are left
     waiting = pod("too-large", gpus(3))
     cluster.admin.create(waiting)
-    assert "Insufficient nvidia.com/gpu" in refused(cluster.admin, waiting)
+    refused(cluster.admin, waiting, because="Insufficient nvidia.com/gpu")
     found = inventory(cluster)
     assert [free_gpus(n) for n in found.nodes] == [2, 2]
     assert {p.name: (p.node != "", p.is_demand) for p in found.pods} == {
@@ -52,7 +52,7 @@ def test_what_the_scheduler_binds_is_requested_and_the_rest_is_free(cluster: Run
 def test_a_cordoned_node_has_nothing_free(cluster: Running) -> None:
     cluster.admin.create(gpu_node("a", unschedulable=True))
     cluster.admin.create(waiting := pod("p", gpus(1)))
-    assert "unschedulable" in refused(cluster.admin, waiting)
+    refused(cluster.admin, waiting, because="unschedulable")
     found = only_node(cluster)
     assert (found.cordoned, found.schedulable, free_gpus(found)) == (True, False, 0)
     cluster.admin.patch(gpu_node("a"), {"spec": {"unschedulable": None}})
@@ -259,6 +259,6 @@ def test_pods_without_a_number_limit_the_node_by_their_count(cluster: Running) -
     assert (found.pods_allocatable, found.pods_count) == (3, 2)
     place(cluster.admin, pod("p3"))
     cluster.admin.create(last := pod("p4"))
-    assert "Too many pods" in refused(cluster.admin, last)
+    refused(cluster.admin, last, because="Too many pods")
     found = only_node(cluster)
     assert (found.pods_allocatable, found.pods_count) == (3, 3)

@@ -22,15 +22,18 @@ def bound(client: Client, item: Object) -> str:
     return str(client.read(item)["spec"]["nodeName"])
 
 
-def refused(client: Client, item: Object) -> str:
-    """Wait until the scheduler has said that a pod fits nowhere; its words."""
+def refused(client: Client, item: Object, because: str = "") -> None:
+    """Wait until the scheduler has said that a pod fits nowhere, with these words among its own.
+
+    Its first word may come before it has heard of a node that was just created.
+    """
 
     def is_refused() -> bool:
-        return _scheduled(client, item).get("reason") == "Unschedulable"
+        said = _scheduled(client, item)
+        return said.get("reason") == "Unschedulable" and because in said.get("message", "")
 
-    wait_for(f"{_name(item)} is refused", is_refused)
+    wait_for(f"{_name(item)} is refused {because}".rstrip(), is_refused)
     assert not client.read(item)["spec"].get("nodeName")
-    return str(_scheduled(client, item)["message"])
 
 
 def place(client: Client, *items: Object) -> list[str]:
