@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from planner.inventory.models import Cluster, NodeRow, Snapshot
 from planner.inventory.queries import node_list_url
 
-MOST_DOMAINS = 200
+MOST_DOMAINS = 60
 """Domains of one level on the page; the CSV has all of them."""
 
 
@@ -26,9 +26,19 @@ class DomainLine:
     physical: int | None  # None: none of its nodes says how many
     free: int | None
     uncounted: int
-    url: str
-    free_url: str
-    uncounted_url: str
+    place: dict[str, str]  # filters of the node table
+
+    @property
+    def url(self) -> str:
+        return node_list_url(**self.place)
+
+    @property
+    def free_url(self) -> str:
+        return node_list_url(**self.place, state="free")
+
+    @property
+    def uncounted_url(self) -> str:
+        return node_list_url(**self.place, state="unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +145,6 @@ def _line(
     free: int,
     uncounted: int,
 ) -> DomainLine:
-    place = {"cluster": cluster.name, "domain": domain_text(levels, path)}
     is_known = uncounted < nodes
     return DomainLine(
         level=levels[-1],
@@ -145,9 +154,7 @@ def _line(
         physical=physical if is_known else None,
         free=free if is_known else None,
         uncounted=uncounted,
-        url=node_list_url(**place),
-        free_url=node_list_url(**place, state="free"),
-        uncounted_url=node_list_url(**place, state="unknown"),
+        place={"cluster": cluster.name, "domain": domain_text(levels, path)},
     )
 
 
