@@ -129,7 +129,7 @@ class Connection:
         reused = self._socket is not None
         try:
             return self._exchange(path, accept, etag)
-        except (BrokenPipeError, ConnectionResetError) as error:
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError) as error:
             # A server may close an idle connection at any time; that is no failure of this call.
             self.close()
             if not reused:
@@ -288,8 +288,10 @@ class Connection:
         )
 
     def _broken(self, error: OSError) -> FetchError:
+        # The end of a connection is no fault of its TLS, though the library calls it one.
+        is_tls = isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError)
         return FetchError(
-            Reason.TLS if isinstance(error, ssl.SSLError) else Reason.REFUSED,
+            Reason.TLS if is_tls else Reason.REFUSED,
             say(
                 "The server at {at} closed the connection without an answer.",
                 at=self._target.authority,
