@@ -247,10 +247,11 @@ def _fraction(m: Measured) -> float | None:
         except ValueError:
             return None
         return value * _kai_devices(m) if 0 < value <= 64 else None
-    percent = max((m.request.devices.get(name, 0) for name in _SHARES_OF_A_BOARD), default=0)
+    devices = m.request.devices
+    percent = max(devices.get(name, 0) for name in _SHARES_OF_A_BOARD) if devices else 0
     if not percent:
         return None
-    return percent / 100 * max(1, m.request.devices.get("nvidia.com/gpu", 1))
+    return percent / 100 * max(1, devices.get("nvidia.com/gpu", 1))
 
 
 def _device_memory(m: Measured) -> int | None:
