@@ -123,19 +123,35 @@ def _workloads(
     found: list[tuple[str, str, Report]] = []
     for c in subject.controllers:
         name = f"{c.namespace}/{c.name}"
-        if c.problems:
-            found.append((name, c.kind, {"kind": c.kind, "fits": False, "unknown": REFUSED}))
-        elif any(role.claims for role in c.roles):
-            found.append((name, c.kind, {"kind": c.kind, "fits": None, "unknown": BY_CLAIM}))
-        else:
-            work = _of_controller(subject, c, queues, gangs.get((c.kind, name)))
-            if work is not None:
-                found.append((name, c.kind, _work_fit(cluster, subject, work)))
+        fit = workload_fit(cluster, subject, queues, c, gangs.get((c.kind, name)))
+        if fit is not None:
+            found.append((name, c.kind, fit))
     for (kind, name), gang in gangs.items():
         if gang.controller is None and gang.bound < gang.needed:
-            work = _of_pods(gang, queues)
-            found.append((name, kind, _work_fit(cluster, subject, work)))
+            found.append((name, kind, gang_fit(cluster, subject, queues, gang)))
     return by_unique_name(found)
+
+
+def workload_fit(
+    cluster: Cluster,
+    subject: Subject,
+    queues: Queues,
+    controller: Controller,
+    gang: Distributed | None,
+) -> Report | None:
+    """Where the groups of one workload fit now that do not run whole; None when it wants none.
+    ``gang``: the distributed workload that it is, if it is one."""
+    if controller.problems:
+        return {"kind": controller.kind, "fits": False, "unknown": REFUSED}
+    if any(role.claims for role in controller.roles):
+        return {"kind": controller.kind, "fits": None, "unknown": BY_CLAIM}
+    work = _of_controller(subject, controller, queues, gang)
+    return _work_fit(cluster, subject, work) if work is not None else None
+
+
+def gang_fit(cluster: Cluster, subject: Subject, queues: Queues, gang: Distributed) -> Report:
+    """Where a gang fits now that is known by its pods only."""
+    return _work_fit(cluster, subject, _of_pods(gang, queues))
 
 
 def _of_controller(
