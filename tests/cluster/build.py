@@ -1,6 +1,7 @@
 """Build the control plane that the tests start: etcd, kube-apiserver and kube-scheduler.
 
-``python -m tests.cluster.build [1.36 1.37]`` builds what is missing. One folder beside this file
+``python -m tests.cluster.build [1.36 1.37]`` builds what is missing, ``--check`` only says whether
+the Go that is here can do it. One folder beside this file
 per Kubernetes minor holds a go.mod that pins the versions; the binaries go into ``.cache/cluster``
 (ignored by git), one folder per version, and stay until the pinned version changes. A cold build
 takes some 7 minutes for the first minor and 5 for a further one on two cores.
@@ -25,6 +26,11 @@ TOOLS = {
     "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
 }
 _VERSION = "k8s.io/component-base/version"
+_ENVIRONMENT = {
+    "CGO_ENABLED": "0",
+    "GOFLAGS": "-mod=readonly -buildvcs=false",
+    "GOTOOLCHAIN": "auto",  # some distributions set "local", which refuses a newer go.mod
+}
 
 
 class BuildError(RuntimeError):
@@ -53,8 +59,11 @@ def binaries(minor: str) -> Path:
     return folder
 
 
-def _go() -> str:
-    """The go command. From 1.21 on it fetches the version that a go.mod asks for."""
+def go_command() -> str:
+    """The go command. From 1.21 on it fetches the version that a go.mod asks for.
+
+    Raises ``BuildError`` when there is none, or one that is too old to do so.
+    """
     go = shutil.which("go")
     if go is None:
         raise BuildError("go was not found; install Go 1.26 or newer, then run this again")
@@ -66,7 +75,7 @@ def _go() -> str:
 
 
 def _build(minor: str, version: str, package: str, target: Path) -> None:
-    go = _go()
+    go = go_command()
     major, _, rest = version.removeprefix("v").partition(".")
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": rest.partition(".")[0]}
     flags = "-s -w " + " ".join(f"-X {_VERSION}.{key}={value}" for key, value in stamps.items())
@@ -78,7 +87,7 @@ def _build(minor: str, version: str, package: str, target: Path) -> None:
     done = subprocess.run(
         [go, "build", "-trimpath", "-ldflags", flags, "-o", str(unfinished), package],
         cwd=HERE / f"kubernetes-{minor}",
-        env={**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -buildvcs=false"},
+        env=os.environ | _ENVIRONMENT,
         check=False,
     )
     if done.returncode:
@@ -89,7 +98,10 @@ def _build(minor: str, version: str, package: str, target: Path) -> None:
 
 if __name__ == "__main__":
     try:
-        for chosen in sys.argv[1:] or MINORS:
-            print(binaries(chosen))
+        if sys.argv[1:] == ["--check"]:
+            print(f"control planes will be built with {go_command()}")
+        else:
+            for chosen in sys.argv[1:] or MINORS:
+                print(binaries(chosen))
     except BuildError as error:
         sys.exit(f"tests.cluster.build: {error}")
