@@ -16,6 +16,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from fleet.attached import Attached
 from fleet.catalogue.prices import PriceBook, PriceKind
 from fleet.costs import IdleReport, idle_priced
 from fleet.model_names import model_words
@@ -25,7 +26,7 @@ from planner.accounts.models import Team
 from planner.frame.templatetags.components import money
 from planner.inventory import pricing, stored_figures
 from planner.inventory.models import Cluster, Snapshot
-from planner.inventory.queries import NO_MODEL, node_list_url
+from planner.inventory.queries import NO_MODEL, cluster_url, node_list_url
 
 SnapshotKey = tuple[str, int, datetime]
 """Cluster name, snapshot, and when its row was made: a key is never used twice."""
@@ -78,6 +79,8 @@ class Figures:
     idle_note: str
     prices_url: str
     models: list[ModelLine]
+    attached: Attached  # GPUs that several nodes reach: in none of the numbers above
+    attached_links: list[tuple[str, str]]  # clusters that have some: name, address
 
 
 def figures(
@@ -122,6 +125,12 @@ def figures(
         idle_note=note,
         prices_url=reverse("plans:price-list"),
         models=[_model_line(row, scope) for row in summary.models],
+        attached=found.attached,
+        attached_links=[
+            (c.name, f"{cluster_url(c)}#attached")
+            for c in clusters
+            if c.name in found.attached.clusters
+        ],
     )
 
 

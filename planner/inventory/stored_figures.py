@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from fleet.attached import NOTHING_ATTACHED, Attached, attached_in, attached_together
 from fleet.costs import IdleBoards, idle_boards
 from fleet.inventory import Inventory
 from fleet.summary import FleetSummary, merged, summarise
@@ -24,12 +25,13 @@ class Figures:
 
     summary: FleetSummary
     idle: tuple[IdleBoards, ...]
+    attached: Attached = NOTHING_ATTACHED  # GPUs of no single node; in no sum of the summary
 
 
 def figures_of(inventory: Inventory) -> Figures:
     """The figures of one cluster. It stays unnamed: the cluster may get another name."""
     fleet = {"": inventory}
-    return Figures(summarise(fleet), idle_boards(fleet))
+    return Figures(summarise(fleet), idle_boards(fleet), attached_in(inventory))
 
 
 def encoded(figures: Figures) -> Any:
@@ -49,6 +51,7 @@ def decoded(stored: Any, cluster: str) -> Figures:
     return Figures(
         replace(found.summary, clusters=rows),
         tuple(replace(part, cluster=cluster) for part in found.idle),
+        replace(found.attached, clusters=(cluster,) if found.attached.count else ()),
     )
 
 
@@ -56,5 +59,7 @@ def together(figures: Iterable[Figures]) -> Figures:
     """The figures of several clusters."""
     parts = tuple(figures)
     return Figures(
-        merged(part.summary for part in parts), tuple(line for part in parts for line in part.idle)
+        merged(part.summary for part in parts),
+        tuple(line for part in parts for line in part.idle),
+        attached_together(part.attached for part in parts),
     )

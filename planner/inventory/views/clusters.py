@@ -15,7 +15,7 @@ from planner.accounts.access import role_required
 from planner.accounts.middleware import PlannerRequest
 from planner.accounts.models import Role
 from planner.frame import navigation
-from planner.inventory import exports, fleet_figures, gpu_maps, queries, running
+from planner.inventory import exports, fleet_figures, gpu_maps, queries, running, stored_figures
 from planner.inventory.models import NodeRow, Snapshot
 from planner.inventory.tables import ClusterNodeTable, paginate
 from planner.inventory.views.objects import cluster_or_404
@@ -67,6 +67,9 @@ def cluster_detail(request: PlannerRequest, uuid: UUID) -> HttpResponse:
         "requested_url": queries.node_list_url(cluster=cluster.name, state="requested"),
         "uncounted_url": queries.node_list_url(cluster=cluster.name, state="unknown"),
     }
+    if snapshot is not None:
+        attached = stored_figures.decoded(snapshot.figures, cluster.name).attached
+        context |= {"attached": attached, "attached_left_out": attached.count - len(attached.pools)}
     return render(request, "inventory/cluster_detail.html", context)
 
 

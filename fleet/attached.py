@@ -1,0 +1,102 @@
+"""GPUs that several nodes reach over a network or a fabric (DRA pools of no single node).
+
+They are counted once, and apart from the boards of nodes: nobody can say which node has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fleet.inventory import AttachedDevices, Inventory
+
+MOST_POOLS = 100
+"""Pools that are listed; all of them are in the sums."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedPool:
+    """One pool. ``physical`` counts boards; the other three numbers count devices as DRA hands
+    them out, which may be cuts of boards."""
+
+    driver: str
+    pool: str
+    model: str | None
+    label: str  # what the pool calls its model, known to the catalogue or not
+    vendor: str
+    nodes: int  # that reach it
+    such_as: tuple[str, ...]
+    physical: int | None  # None: the pool does not say
+    schedulable: int
+    requested: int
+    free: int
+    unhealthy: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """All pools of a cluster, or of several. Devices and boards are sums over every pool."""
+
+    pools: tuple[AttachedPool, ...] = ()  # the largest
+    count: int = 0
+    physical: int = 0
+    uncounted: int = 0  # pools that do not say how many boards they hold
+    schedulable: int = 0
+    requested: int = 0
+    free: int = 0
+    clusters: tuple[str, ...] = ()  # that have some, by name
+
+
+NOTHING_ATTACHED = Attached()
+
+
+def attached_in(inventory: Inventory) -> Attached:
+    """What several nodes of a cluster reach, the largest pools first."""
+    pools = sorted(map(_pool, inventory.attached), key=_order)
+    return Attached(
+        pools=tuple(pools[:MOST_POOLS]),
+        count=len(pools),
+        physical=sum(pool.physical or 0 for pool in pools),
+        uncounted=sum(pool.physical is None for pool in pools),
+        schedulable=sum(pool.schedulable for pool in pools),
+        requested=sum(pool.requested for pool in pools),
+        free=sum(pool.free for pool in pools),
+    )
+
+
+def attached_together(parts: Iterable[Attached]) -> Attached:
+    """The sums of several clusters; their pools are not listed again."""
+    parts = tuple(parts)
+    return Attached(
+        count=sum(part.count for part in parts),
+        physical=sum(part.physical for part in parts),
+        uncounted=sum(part.uncounted for part in parts),
+        schedulable=sum(part.schedulable for part in parts),
+        requested=sum(part.requested for part in parts),
+        free=sum(part.free for part in parts),
+        clusters=tuple(name for part in parts for name in part.clusters),
+    )
+
+
+def _pool(attached: AttachedDevices) -> AttachedPool:
+    group = attached.group
+    return AttachedPool(
+        driver=attached.driver,
+        pool=attached.pool,
+        model=group.model,
+        label=group.model_label,
+        vendor=group.vendor,
+        nodes=attached.nodes,
+        such_as=attached.node_names[:3],
+        physical=group.physical,
+        schedulable=sum(unit.allocatable for unit in group.units),
+        requested=sum(unit.requested for unit in group.units),
+        free=sum(max(0, unit.allocatable - unit.requested) for unit in group.units),
+        unhealthy=group.unhealthy or 0,
+        notes=(*group.incomplete, *group.notes)[:5],
+    )
+
+
+def _order(pool: AttachedPool) -> tuple[int, str, str]:
+    return -(pool.physical or 0), pool.driver, pool.pool
