@@ -174,7 +174,7 @@ class Snapshot(models.Model):
 
 
 class NodeRow(models.Model):
-    """One node of a snapshot, to browse, sort and filter. ``value`` is the encoded Node."""
+    """One node of a snapshot, to browse, sort and filter. The whole of it is a ``NodeValue``."""
 
     snapshot = models.ForeignKey(
         Snapshot, on_delete=models.CASCADE, related_name="nodes", db_index=False
@@ -190,7 +190,7 @@ class NodeRow(models.Model):
     is_gpu_node = models.BooleanField(default=False)
     schedulable = models.BooleanField(default=False)
     not_schedulable_reason = models.CharField(max_length=300, blank=True)
-    # Boards, not units; see fleet.summary. Units stay in ``value``. None is unknown.
+    # Boards, not units; see fleet.summary. Units stay in the whole. None is unknown.
     physical = models.PositiveIntegerField(null=True)
     allocatable = models.PositiveIntegerField(null=True)  # schedulable, held or not
     requested = models.PositiveIntegerField(null=True)
@@ -205,7 +205,6 @@ class NodeRow(models.Model):
     squares = models.CharField(max_length=4000, blank=True)  # state letter of each GPU
     topology = models.JSONField(default=dict)  # level name -> value, levels without one left out
     problem_count = models.PositiveIntegerField(default=0)
-    value = models.BinaryField()
 
     class Meta:
         constraints = [
@@ -229,6 +228,28 @@ class NodeRow(models.Model):
         """The model for people, "" when the node names none."""
         unlisted = model_words(None, self.gpu_label, "") if self.gpu_label else ""
         return " + ".join(filter(None, (self.gpu_model, unlisted)))
+
+
+class NodeValue(models.Model):
+    """The whole of one node, apart from its row: tables walk through the rows of all nodes, and
+    would walk through this several times its size, too. It goes with the snapshot, not by way of
+    the row, so that deleting stays one statement a table."""
+
+    snapshot = models.ForeignKey(
+        Snapshot, on_delete=models.CASCADE, related_name="node_values", db_index=False
+    )
+    name = models.CharField(max_length=253)
+    value = models.BinaryField()  # msgpack of fleet.inventory.Node
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["snapshot", "name"], name="inventory_node_value_in_snapshot"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class PodRow(models.Model):

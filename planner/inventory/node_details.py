@@ -63,7 +63,7 @@ class PodLine:
 
 
 def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
-    """What the page of a node shows. One statement: its pods."""
+    """What the page of a node shows. Two statements: the whole of it, and its pods."""
     node = node_value(row)
     pods = PodRow.objects.filter(snapshot=row.snapshot_id, node_name=row.name).order_by(
         "-gpu_units", "namespace", "name"
@@ -80,7 +80,7 @@ def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
         "other_pods": [line for line in lines if not line.requests],
         # Kubernetes says 110 to 256 pods a node; beyond that a file may say anything.
         "hidden_pods": max(0, node.pods_count - MOST_PODS),
-        "why_stranded": stranded.why(row),
+        "why_stranded": stranded.why(row, node),
         "why_fragment": stranded.why_fragment(row),
         "pool_url": node_list_url(cluster=cluster.name, pool=row.pool),
     }

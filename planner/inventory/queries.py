@@ -221,7 +221,7 @@ NODE_COLUMNS = (
     "snapshot__cluster__name",
     "snapshot__cluster__source",
 )
-"""What tables of nodes show: everything but the encoded value."""
+"""What tables of nodes show."""
 
 
 def node_sums(nodes: QuerySet[NodeRow]) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from fleet import inventory as fi
 from fleet.boards.asked import NOTHING_ASKED, Asked
 from fleet.boards.states import NodeFigures, node_figures, node_squares
-from planner.inventory.models import NodeRow, Snapshot
+from planner.inventory.models import NodeRow, NodeValue, Snapshot
 
 LARGEST_COUNT = 2**31 - 1
 MOST_SQUARES = 4000
@@ -58,13 +59,27 @@ def node_rows(
 
     ``asked`` is what the workloads of the cluster ask for.
     """
+    for name, node in _named(nodes):
+        yield _node_row(snapshot, node, name, asked)
+
+
+VALUE_COLUMNS = ("snapshot_id", "name", "value")
+
+
+def value_rows(snapshot: Snapshot, nodes: tuple[fi.Node, ...]) -> Iterator[tuple[object, ...]]:
+    """The whole of each node that has a row: the values of ``VALUE_COLUMNS``."""
+    for name, node in _named(nodes):
+        yield snapshot.pk, name, msgspec.msgpack.encode(node)
+
+
+def _named(nodes: tuple[fi.Node, ...]) -> Iterator[tuple[str, fi.Node]]:
+    """Nodes by the name that is stored, the first of each."""
     seen: set[str] = set()
     for node in nodes:
         name = storable(node.name, 253)
-        if name in seen:
-            continue
-        seen.add(name)
-        yield _node_row(snapshot, node, name, asked)
+        if name not in seen:
+            seen.add(name)
+            yield name, node
 
 
 def duplicates(nodes: tuple[fi.Node, ...]) -> list[str]:
@@ -114,7 +129,6 @@ def _node_row(snapshot: Snapshot, node: fi.Node, name: str, asked: Asked) -> Nod
             if level.value is not None
         },
         problem_count=len(node.problems),
-        value=msgspec.msgpack.encode(node),
     )
 
 
@@ -161,5 +175,16 @@ def pod_rows(snapshot: Snapshot, pods: tuple[fi.Pod, ...]) -> Iterator[tuple[obj
 
 
 def node_value(row: NodeRow) -> fi.Node:
-    """The whole node behind a row."""
-    return msgspec.msgpack.decode(bytes(row.value), type=fi.Node)
+    """The whole node behind a row. One statement."""
+    return _decoded(NodeValue.objects.get(snapshot=row.snapshot_id, name=row.name).value)
+
+
+def with_nodes(rows: QuerySet[NodeRow]) -> list[tuple[NodeRow, fi.Node]]:
+    """A few rows, each with its whole node. One statement for all of them."""
+    whole = NodeValue.objects.filter(snapshot=OuterRef("snapshot"), name=OuterRef("name"))
+    found = rows.annotate(encoded=Subquery(whole.values("value")))
+    return [(row, _decoded(row.encoded)) for row in found]
+
+
+def _decoded(value: bytes | memoryview) -> fi.Node:
+    return msgspec.msgpack.decode(bytes(value), type=fi.Node)

@@ -20,15 +20,17 @@ from fleet.boards.asked import asked
 from fleet.inventory import Inventory
 from fleet.readiness import report
 from planner.inventory import bulk, stored_figures, topology_facts
-from planner.inventory.models import Cluster, NodeRow, PodRow, Snapshot
+from planner.inventory.models import Cluster, NodeRow, NodeValue, PodRow, Snapshot
 from planner.inventory.rows import (
     POD_COLUMNS,
+    VALUE_COLUMNS,
     count,
     duplicates,
     node_rows,
     pod_rows,
     storable,
     storable_json,
+    value_rows,
 )
 
 BATCH = 500
@@ -54,6 +56,10 @@ def build(
     for nodes in batched(node_rows(snapshot, inventory.nodes, asked(inventory)), BATCH):
         NodeRow.objects.bulk_create(nodes)
         written += len(nodes)
+        if progress is not None:
+            progress(written)
+    for values in batched(value_rows(snapshot, inventory.nodes), BATCH):
+        bulk.insert(NodeValue, VALUE_COLUMNS, values)
         if progress is not None:
             progress(written)
     for pods in batched(pod_rows(snapshot, inventory.pods), POD_BATCH):

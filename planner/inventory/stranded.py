@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from fleet.boards.stranding import why_stranded
+from fleet.inventory import Node
 from planner.inventory.models import Cluster, NodeRow, Snapshot
 from planner.inventory.queries import node_list_url, node_url
-from planner.inventory.rows import node_value
+from planner.inventory.rows import with_nodes
 
 CAUSE_WORDS = {
     "cpu": gettext_lazy("no CPU left"),
@@ -61,6 +62,7 @@ def stranded_lines(cluster: Cluster, snapshot: Snapshot) -> list[StrandedLine]:
         .annotate(gpus=Sum("stranded"), nodes=Count("pk"))
         .order_by()
     }
+    held = rows.filter(stranded__gt=0).order_by("-stranded", "name")
     lines = [
         StrandedLine(
             cause=cause,
@@ -69,10 +71,13 @@ def stranded_lines(cluster: Cluster, snapshot: Snapshot) -> list[StrandedLine]:
             nodes=sums.get(cause, (0, 0))[1],
             url=node_list_url(cluster=cluster.name, cause=cause),
             examples=[
-                _example(cluster, row, row.stranded, why(row))
-                for row in rows.filter(stranded__gt=0, stranded_cause=cause).order_by(
-                    "-stranded", "name"
-                )[:EXAMPLES]
+                Example(
+                    row.name,
+                    node_url(cluster.uuid, row.name),
+                    row.stranded or 0,
+                    why(row, node),
+                )
+                for row, node in with_nodes(held.filter(stranded_cause=cause)[:EXAMPLES])
             ],
         )
         for cause in CAUSE_WORDS
@@ -97,15 +102,11 @@ def stranded_lines(cluster: Cluster, snapshot: Snapshot) -> list[StrandedLine]:
     return [*found, *([fragment] if fragment.gpus else [])]
 
 
-def _example(cluster: Cluster, row: NodeRow, gpus: int | None, text: str) -> Example:
-    return Example(row.name, node_url(cluster.uuid, row.name), gpus or 0, text)
-
-
-def why(row: NodeRow) -> str:
+def why(row: NodeRow, node: Node) -> str:
     """Why free GPUs of the node cannot be had, with figures; "" where none are stranded."""
     if not row.stranded:
         return ""
-    return why_stranded(node_value(row), row.stranded_cause, row.stranded + (row.free or 0))
+    return why_stranded(node, row.stranded_cause, row.stranded + (row.free or 0))
 
 
 def why_fragment(row: NodeRow) -> str:

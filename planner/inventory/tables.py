@@ -40,18 +40,21 @@ class NodeTable(tables.Table):  # type: ignore[misc]  # ships no types
         """The rows of this page, as the template shows them."""
         return node_lines(row.record for row in self.paginated_rows)
 
-    name = tables.Column(verbose_name=_("Node"))
+    # A key ends each order: rows that are equal in all else would else change between pages.
+    name = tables.Column(verbose_name=_("Node"), order_by=("name", "pk"))
     cluster = tables.Column(
         verbose_name=_("Cluster"), order_by=("snapshot__cluster__name", "name"), attrs=_SECOND
     )
     gpu_model = tables.Column(
-        verbose_name=_("GPU model"), order_by=("gpu_model", "gpu_label", "name")
+        verbose_name=_("GPU model"), order_by=("gpu_model", "gpu_label", "name", "pk")
     )
     squares = tables.Column(verbose_name=_("GPUs"), orderable=False)
-    pool = tables.Column(verbose_name=_("Node pool"), order_by=("pool", "name"), attrs=_SECOND)
+    pool = tables.Column(
+        verbose_name=_("Node pool"), order_by=("pool", "name", "pk"), attrs=_SECOND
+    )
     state = tables.Column(
         verbose_name=_("Takes pods"),
-        order_by=("schedulable", "not_schedulable_reason", "name"),
+        order_by=("schedulable", "not_schedulable_reason", "name", "pk"),
         attrs=_SECOND,
     )
     physical = CountColumn(verbose_name=_("Physical"), attrs=_SECOND_NUMBER)

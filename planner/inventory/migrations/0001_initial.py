@@ -238,6 +238,27 @@ class Migration(migrations.Migration):
                 ("squares", models.CharField(blank=True, max_length=4000)),
                 ("topology", models.JSONField(default=dict)),
                 ("problem_count", models.PositiveIntegerField(default=0)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="NodeValue",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="node_values",
+                        to="inventory.snapshot",
+                    ),
+                ),
+                ("name", models.CharField(max_length=253)),
                 ("value", models.BinaryField()),
             ],
         ),
@@ -286,6 +307,12 @@ class Migration(migrations.Migration):
             model_name="noderow",
             constraint=models.UniqueConstraint(
                 fields=("snapshot", "name"), name="inventory_node_name_in_snapshot"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="nodevalue",
+            constraint=models.UniqueConstraint(
+                fields=("snapshot", "name"), name="inventory_node_value_in_snapshot"
             ),
         ),
         migrations.AddConstraint(
