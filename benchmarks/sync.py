@@ -132,7 +132,7 @@ def _report(
             typed_wall >= LEAST_TIMES_TYPED * ours["wall_s"],
         ),
         "",
-        f"The typed client only reads pods; our sync also reads everything else, judges and stores. "
+        "The typed client only reads pods; our sync reads everything else too, judges and stores. "
         f"Reading alone (first step below) takes {typed_cpu / _reading_cpu(ours):.1f} times less "
         f"processor time than the typed client. The server's own work is in every wall time: the "
         f"floor is {typed_wall / floor['wall_s']:.1f} times as fast as the typed client.",

@@ -53,13 +53,13 @@ class Caller:
 
     def _pause(self, answer: Answer, attempt: int, where: str) -> float:
         asked = retry_after_s(answer.retry_after)
+        # Jitter, so that many clusters' syncs do not come back in step.
+        jitter = random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
         if asked is None:
-            # Jitter, so that many clusters' syncs do not come back in step.
-            jitter = random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
             return self._limits.back_off_s * (1 << (attempt - 1)) * jitter
         if asked > self._limits.retry_after_s:
             raise _worn_out(answer.status, where)
-        return asked
+        return asked + self._limits.back_off_s * (jitter - 0.5)  # never before it was asked for
 
 
 def _worn_out(status: int, where: str) -> FetchError:
