@@ -58,9 +58,14 @@ class Units:
     kind: UnitKind
     capacity: int
     allocatable: int
-    requested: int = 0
+    requested: int | None = 0  # None: who holds them could not be read
     memory_mib: int | None = None  # of one unit
     profile: str | None = None  # "1g.5gb", "cpx_nps4"
+
+    @property
+    def free(self) -> int | None:
+        """What nobody holds, whether or not the node takes pods; None where that is unknown."""
+        return None if self.requested is None else max(0, self.allocatable - self.requested)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ class DeviceGroup:
     sharing: str
     replicas: int | None  # sharing factor, None when unknown or not shared
     units: tuple[Units, ...]
-    unhealthy: int | None = None  # boards withdrawn (capacity minus allocatable, unshared)
+    unhealthy: int | None = None  # boards withdrawn or sick, whoever says so
     notes: tuple[str, ...] = ()  # "labels name one model, the node may hold several"
     memory_gib: int | None = None  # of one board, where only whole GiB are known
     whole_free: int | None = None  # idle boards, where units are not boards and holders are known
@@ -131,6 +136,9 @@ class DeviceGroup:
     holders: tuple[DeviceHolder, ...] = ()  # of devices offered through DRA
     partly_used: tuple[PartlyUsed, ...] = ()
     device_taints: tuple[DeviceTaint, ...] = ()
+    unhealthy_source: str = ""  # what says so: "capacity minus allocatable"; "" without any
+    use_unknown: str = ""  # why nobody can tell which boards are held; ``whole_free`` is None then
+    boards_held: int = 0  # where ``use_unknown``: boards that are surely held
 
     def units_of(self, kind: UnitKind) -> Iterator[Units]:
         return (u for u in self.units if u.kind == kind)
@@ -246,8 +254,13 @@ class Node:
         return known or self.groups
 
     def free(self, units: Units) -> int:
-        """Units that can still be had: never negative, 0 on a node that takes no pods."""
-        return max(0, units.allocatable - units.requested) if self.schedulable else 0
+        """Units that can surely be had: never negative, 0 on a node that takes no pods, and 0
+        where nobody knows what is held (``free_if_known`` tells the two apart)."""
+        return self.free_if_known(units) or 0
+
+    def free_if_known(self, units: Units) -> int | None:
+        """Units that can still be had; None where nobody knows what is held."""
+        return units.free if self.schedulable else 0
 
     def domain(self, level: str) -> tuple[str, ...] | None:
         """The identity of the node's domain on a level ("rack"): the path of values down to it.

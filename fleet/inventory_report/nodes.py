@@ -76,7 +76,7 @@ def _is_spot(node: Node) -> bool:
 
 
 def _of_node(node: Node, group: DeviceGroup) -> Report:
-    return _group(group, node.free, can_be_had=node.schedulable)
+    return _group(group, node.free_if_known, can_be_had=node.schedulable)
 
 
 def attached_report(pool: AttachedDevices) -> Report:
@@ -86,10 +86,10 @@ def attached_report(pool: AttachedDevices) -> Report:
         "pool": pool.pool,
         "nodes": pool.nodes,
         "such_as": list(pool.node_names),
-    } | _group(pool.group, lambda u: max(0, u.allocatable - u.requested), can_be_had=True)
+    } | _group(pool.group, lambda u: u.free, can_be_had=True)
 
 
-def _group(group: DeviceGroup, free: Callable[[Units], int], *, can_be_had: bool) -> Report:
+def _group(group: DeviceGroup, free: Callable[[Units], int | None], *, can_be_had: bool) -> Report:
     found: Report = {
         "vendor": group.vendor,
         "model": group.model,
@@ -120,6 +120,7 @@ def _group(group: DeviceGroup, free: Callable[[Units], int], *, can_be_had: bool
         found["replicas"] = group.replicas
     if group.unhealthy:
         found["unhealthy"] = group.unhealthy
+        found["unhealthy_source"] = group.unhealthy_source
     if group.whole_free is not None:
         found["whole_free_gpus"] = group.whole_free if can_be_had else 0
     if group.memory_gib is not None:

@@ -13,6 +13,10 @@ from fleet.device_names import device_name
 from fleet.inventory import UnitKind
 from fleet.kubernetes.objects_core import ContainerStatus
 
+WITHDRAWN = "capacity minus allocatable"
+HELD_SICK = "allocatedResourcesStatus of pods"
+"""Where it was read that boards are sick."""
+
 _BOARD_KINDS = (UnitKind.WHOLE, UnitKind.SHARE)
 
 
@@ -36,6 +40,13 @@ def sick_devices(statuses: Iterable[ContainerStatus]) -> frozenset[SickDevice]:
         and item.resourceID
         and device_name(entry.name) is not None
     )
+
+
+def most_sick(*told: tuple[int, str]) -> tuple[int, str]:
+    """The largest of several counts of sick boards of one node, with all that say so: they count
+    the same boards in different ways. ``(0, "")`` where nothing is sick."""
+    most = max((number for number, _ in told), default=0)
+    return most, " and ".join(source for number, source in told if number == most) if most else ""
 
 
 def sick_boards(found: Iterable[SickDevice], vendor: str) -> int:

@@ -18,6 +18,7 @@ from fleet.catalogue.card_names import Cards, candidates, from_pci_id
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.cloud_labels import cloud_count, cloud_models, model_text, named_maker
 from fleet.kubernetes.device_facts import NodeFacts, decide_model
+from fleet.kubernetes.device_health import HELD_SICK, WITHDRAWN, most_sick
 from fleet.kubernetes.pci_labels import pci_gpus
 from fleet.units import plain_count
 
@@ -59,6 +60,11 @@ def amd_group(facts: NodeFacts) -> DeviceGroup | None:
         or any(d.parts for d in dra)
     )
     missing = math.ceil(sum(u.capacity - u.allocatable for u in units) / cut.parts)
+    unhealthy, unhealthy_source = most_sick(
+        (missing, WITHDRAWN),
+        (facts.sick_boards("amd"), HELD_SICK),
+        (_sick_labels(facts), "labels of AMD's exporter"),
+    )
     return DeviceGroup(
         vendor="amd",
         model=model.name,
@@ -70,7 +76,8 @@ def amd_group(facts: NodeFacts) -> DeviceGroup | None:
         sharing=_sharing(units, is_cut=is_cut, is_dra=bool(dra)),
         replicas=None,
         units=(*(_finished(u, cut, vram) for u in units), *facts.dra_units("amd")),
-        unhealthy=max(missing, facts.sick_boards("amd"), _sick_labels(facts)),
+        unhealthy=unhealthy,
+        unhealthy_source=unhealthy_source,
         notes=_notes(facts, units, cut, card, vram),
         memory_gib=vram if vram is not None and not is_cut else _catalogue_gib(card),
         whole_free=sum(d.whole_free for d in dra) if dra and not is_cut else None,

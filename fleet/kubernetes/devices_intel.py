@@ -15,6 +15,7 @@ from fleet.catalogue.card_names import Cards, candidates, from_pci_id
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.cloud_labels import cloud_count, cloud_models, model_text, named_maker
 from fleet.kubernetes.device_facts import NodeFacts, decide_model
+from fleet.kubernetes.device_health import HELD_SICK, WITHDRAWN, most_sick
 from fleet.kubernetes.pci_labels import pci_gpus
 from fleet.units import plain_count
 
@@ -47,6 +48,9 @@ def intel_group(facts: NodeFacts) -> DeviceGroup | None:
     elif offered and source.startswith("capacity"):
         notes.append("no label says whether the units are shared")
     missing = sum(u.capacity - u.allocatable for u in units)
+    unhealthy, unhealthy_source = most_sick(
+        (math.ceil(missing / (factor or 1)), WITHDRAWN), (facts.sick_boards("intel"), HELD_SICK)
+    )
     return DeviceGroup(
         vendor="intel",
         model=model.name,
@@ -58,7 +62,8 @@ def intel_group(facts: NodeFacts) -> DeviceGroup | None:
         sharing=_sharing(offered, factor, is_dra=bool(dra)),
         replicas=factor,
         units=(*_finished(units, factor), *facts.dra_units("intel")),
-        unhealthy=max(math.ceil(missing / (factor or 1)), facts.sick_boards("intel")),
+        unhealthy=unhealthy,
+        unhealthy_source=unhealthy_source,
         notes=tuple(notes),
         model_label=(
             facts.dra_product("intel")

@@ -9,6 +9,7 @@ from fleet.catalogue.mig_profiles import agreed_profile
 from fleet.device_names import is_passthrough
 from fleet.inventory import DeviceGroup, Sharing, UnitKind, Units
 from fleet.kubernetes.device_facts import NodeFacts
+from fleet.kubernetes.device_health import HELD_SICK, WITHDRAWN, most_sick
 from fleet.kubernetes.hami import register_of
 from fleet.kubernetes.nvidia_boards import Boards, NvidiaFacts, count_boards
 from fleet.kubernetes.nvidia_model import (
@@ -95,6 +96,7 @@ class _Group:
         if not self.found.vgpu:
             self.notes.extend(disagreements(self.facts, self.found.model))
         self.notes.extend(self.facts.health_notes("nvidia"))
+        unhealthy, unhealthy_source = self._unhealthy()
         return DeviceGroup(
             vendor="nvidia",
             model=self.found.model.name,
@@ -106,7 +108,8 @@ class _Group:
             sharing=self._sharing(),
             replicas=self.replicas,
             units=(*units, *self.facts.dra_units("nvidia")),
-            unhealthy=self._unhealthy(),
+            unhealthy=unhealthy,
+            unhealthy_source=unhealthy_source,
             notes=(*self.notes, *self._register_notes()),
             memory_gib=self._memory_gib(),
             whole_free=self._whole_free(),
@@ -250,21 +253,24 @@ class _Group:
         total = self.facts.capacity.get("aliyun.com/gpu-mem", 0)
         return total // listed if total and listed else None  # the unit is a GiB
 
-    def _unhealthy(self) -> int | None:
+    def _unhealthy(self) -> tuple[int | None, str]:
+        """How many boards are sick, and what says so."""
         register = self.found.register
         if register is not None and register.unhealthy:
-            return register.unhealthy
+            return register.unhealthy, register.source
         held = self.facts.sick_boards("nvidia")
+        only_held = (held, HELD_SICK) if held else (None, "")
         if any(u.kind is UnitKind.MIG and u.capacity > u.allocatable for u in self.found.units):
-            return held or None  # withdrawn MIG devices do not say how many boards are sick
+            return only_held  # withdrawn MIG devices do not say how many boards are sick
         missing = sum(
             u.capacity - u.allocatable
             for u in self.found.units
             if u.kind in (UnitKind.WHOLE, UnitKind.SHARE, UnitKind.VGPU)
         )
         if self.labels.is_cut and missing:
-            return held or None
-        return max(held, math.ceil(missing / (self.replicas or 1)))
+            return only_held
+        withdrawn = math.ceil(missing / (self.replicas or 1))
+        return most_sick((withdrawn, WITHDRAWN), (held, HELD_SICK))
 
     def _whole_free(self) -> int | None:
         register, units = self.found.register, self.found.units

@@ -8,11 +8,13 @@ from dataclasses import replace
 from fleet.catalogue.card_names import candidates
 from fleet.inventory import AttachedDevices, DeviceGroup, Sharing, UnitKind
 from fleet.kubernetes.device_facts import NodeFacts, decide_model
+from fleet.kubernetes.device_health import most_sick
 from fleet.kubernetes.dra import AttachedPool
 from fleet.kubernetes.dra_sums import DraDevices
 from fleet.kubernetes.objects_core import Annotations
 
 _SOURCE = "ResourceSlices"
+_TAINTED = "device taints of the driver"
 _MOST_NAMES = 8
 
 
@@ -60,9 +62,13 @@ def _completed(group: DeviceGroup, dra: list[DraDevices]) -> DeviceGroup:
     incomplete = tuple(reason for devices in dra for reason in devices.incomplete)
     taints = tuple(taint for devices in dra for taint in devices.taints)
     sick = sum(devices.unhealthy for devices in dra)
+    unhealthy, source = group.unhealthy, group.unhealthy_source
+    if sick:
+        unhealthy, source = most_sick((unhealthy or 0, source), (sick, _TAINTED))
     found = replace(
         group,
-        unhealthy=max(group.unhealthy or 0, sick) if sick else group.unhealthy,
+        unhealthy=unhealthy,
+        unhealthy_source=source,
         whole_free=_whole_free(group, dra),
         cuts_possible=group.cuts_possible or sum(devices.parts for devices in dra),
         memory_mib=group.memory_mib or next((d.memory_mib for d in dra if d.memory_mib), None),

@@ -75,7 +75,9 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
     minima = minima_of(raw)
     kept = attributed(raw.pods.kept(gpu_nodes), nodes)
     if raw.pods.orphans and nodes:
-        note(problems, f"{raw.pods.orphans} pods are bound to nodes that are not there")
+        count = raw.pods.orphans
+        what = "1 pod is" if count == 1 else f"{count} pods are"
+        note(problems, f"{what} bound to nodes that are not there")
     version = server_version(raw.version, node_objects)
     found = Inventory(
         version=version,

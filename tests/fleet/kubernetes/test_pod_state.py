@@ -107,7 +107,7 @@ def test_a_pod_that_no_scheduler_has_answered_is_marked() -> None:
 def test_an_orphan_is_in_no_sum_and_in_the_report() -> None:
     inventory = cluster(node(gpus=4), pod(on="gone", gpus=1))
     assert inventory.nodes[0].groups[0].units[0].requested == 0
-    assert inventory.problems == ("1 pods are bound to nodes that are not there",)
+    assert inventory.problems == ("1 pod is bound to nodes that are not there",)
 
 
 @pytest.mark.parametrize(
