@@ -143,6 +143,7 @@ class Snapshot(models.Model):
     files = models.JSONField(default=list)  # names of the files it was read from
     topology_keys = models.JSONField(default=list)  # [level, label key], coarse to fine
     # Large columns come last: SQLite walks through all of a row that lies before a column.
+    waiting = models.JSONField(default=dict)  # fleet.inventory_report.waiting.WaitingList
     figures = models.JSONField(default=dict)  # planner.inventory.stored_figures
     topology = models.JSONField(default=dict)  # planner.inventory.levels: proposal, keys, slots
     reads = models.JSONField(default=list)  # one entry a resource: status, count, detail
@@ -205,6 +206,8 @@ class NodeRow(models.Model):
     squares = models.CharField(max_length=4000, blank=True)  # state letter of each GPU
     topology = models.JSONField(default=dict)  # level name -> value, levels without one left out
     problem_count = models.PositiveIntegerField(default=0)
+    physical_estimated = models.BooleanField(default=False)
+    physical_source = models.CharField(max_length=300, blank=True)
 
     class Meta:
         constraints = [
@@ -264,8 +267,9 @@ class PodRow(models.Model):
     owner = models.CharField(max_length=300, blank=True)  # "Deployment chat"
     state = models.CharField(max_length=20)
     gpu_units = models.PositiveIntegerField(default=0)
-    gpu_resource = models.CharField(max_length=253, blank=True)  # the one with the most units
+    gpu_resource = models.CharField(max_length=253, blank=True)  # what ``gpu_units`` are units of
     requests = models.JSONField(default=dict)  # accelerator resource -> units
+    facts = models.JSONField(default=dict)  # planner.inventory.pod_facts: what most pods lack
 
     class Meta:
         indexes = [

@@ -24,7 +24,7 @@ STALE_AFTER_S = 3600
 STALE_INTERVALS = 3
 
 
-LARGE_COLUMNS = ("value", "problems", "reads", "findings", "topology", "figures")
+LARGE_COLUMNS = ("value", "problems", "reads", "findings", "topology", "figures", "waiting")
 """Columns of a snapshot that most pages do not show."""
 
 

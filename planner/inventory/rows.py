@@ -16,6 +16,7 @@ from fleet import inventory as fi
 from fleet.boards.asked import NOTHING_ASKED, Asked
 from fleet.boards.states import NodeFigures, node_figures, node_squares
 from planner.inventory.models import NodeRow, NodeValue, Snapshot
+from planner.inventory.pod_facts import requests_of, reservations, stored_facts, units_of
 
 LARGEST_COUNT = 2**31 - 1
 MOST_SQUARES = 4000
@@ -129,6 +130,10 @@ def _node_row(snapshot: Snapshot, node: fi.Node, name: str, asked: Asked) -> Nod
             if level.value is not None
         },
         problem_count=len(node.problems),
+        physical_estimated=any(group.physical_estimated for group in node.groups),
+        physical_source=storable(
+            "; ".join(dict.fromkeys(filter(None, (g.physical_source for g in node.groups)))), 300
+        ),
     )
 
 
@@ -139,8 +144,6 @@ def _squares(node: fi.Node, figures: NodeFigures, asked: Asked) -> str:
     return "".join(SQUARE_LETTERS[state] for state in node_squares(node, asked))
 
 
-BY_CLAIM = "devices by ResourceClaim"
-"""Stands for a resource where devices are asked for through claims (DRA)."""
 POD_COLUMNS = (
     "snapshot_id",
     "node_name",
@@ -151,16 +154,18 @@ POD_COLUMNS = (
     "gpu_units",
     "gpu_resource",
     "requests",
+    "facts",
 )
 
 
 def pod_rows(snapshot: Snapshot, pods: tuple[fi.Pod, ...]) -> Iterator[tuple[object, ...]]:
     """One row a pod that the inventory keeps: the values of ``POD_COLUMNS``."""
-    key = snapshot.pk
+    key, held_by = snapshot.pk, reservations(pods)
     for pod in pods:
-        requests = pod.requests
-        if pod.claim_devices:
-            requests = {**requests, BY_CLAIM: pod.claim_devices}
+        requests = requests_of(pod)
+        units, resource = units_of(pod, requests)
+        reservation = held_by.get(f"{pod.namespace}/{pod.name}", "") if held_by else ""
+        facts = stored_facts(pod, reservation)
         yield (
             key,
             storable(pod.node, 253),
@@ -168,9 +173,10 @@ def pod_rows(snapshot: Snapshot, pods: tuple[fi.Pod, ...]) -> Iterator[tuple[obj
             storable(pod.name, 253),
             storable(f"{pod.owner.kind} {pod.owner.name}".strip(), 300),
             storable(pod.state, 20),
-            count(sum(requests.values())) or 0,
-            storable(max(requests, key=lambda name: requests[name], default=""), 253),
-            {storable(name, 317): count(units) for name, units in requests.items()},
+            count(units) or 0,
+            storable(resource, 253),
+            {storable(name, 317): count(number) for name, number in requests.items()},
+            storable_json(facts) if facts else facts,
         )
 
 

@@ -18,6 +18,7 @@ from django.utils.translation import override
 
 from fleet.boards.asked import asked
 from fleet.inventory import Inventory
+from fleet.inventory_report.waiting import waiting_in
 from fleet.readiness import report
 from planner.inventory import bulk, stored_figures, topology_facts
 from planner.inventory.models import Cluster, NodeRow, NodeValue, PodRow, Snapshot
@@ -125,6 +126,7 @@ def _new_snapshot(
         problem_count=len(problems),
         reads=storable_json(msgspec.to_builtins(inventory.reads)),
         problems=[storable(line, 500) for line in problems],
+        waiting=storable_json(msgspec.to_builtins(waiting_in(inventory))),
         figures=stored_figures.encoded(figures),
         findings=storable_json(msgspec.to_builtins(findings)),
         verdicts={str(verdict): number for verdict, number in report.counts(findings).items()},

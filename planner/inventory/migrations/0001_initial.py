@@ -156,6 +156,7 @@ class Migration(migrations.Migration):
                 ("verdicts", models.JSONField(default=dict)),
                 ("files", models.JSONField(default=list)),
                 ("topology_keys", models.JSONField(default=list)),
+                ("waiting", models.JSONField(default=dict)),
                 ("figures", models.JSONField(default=dict)),
                 ("topology", models.JSONField(default=dict)),
                 ("reads", models.JSONField(default=list)),
@@ -193,6 +194,7 @@ class Migration(migrations.Migration):
                 ("gpu_units", models.PositiveIntegerField(default=0)),
                 ("gpu_resource", models.CharField(blank=True, max_length=253)),
                 ("requests", models.JSONField(default=dict)),
+                ("facts", models.JSONField(default=dict)),
             ],
         ),
         migrations.CreateModel(
@@ -238,6 +240,8 @@ class Migration(migrations.Migration):
                 ("squares", models.CharField(blank=True, max_length=4000)),
                 ("topology", models.JSONField(default=dict)),
                 ("problem_count", models.PositiveIntegerField(default=0)),
+                ("physical_estimated", models.BooleanField(default=False)),
+                ("physical_source", models.CharField(blank=True, max_length=300)),
             ],
         ),
         migrations.CreateModel(

@@ -112,7 +112,7 @@ def snapshot_list(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     """The history of one cluster."""
     cluster = cluster_or_404(request, uuid)
     found = Snapshot.objects.filter(cluster=cluster, is_complete=True).defer(
-        "value", "findings", "problems", "reads", "topology", "figures"
+        "value", "findings", "problems", "reads", "topology", "figures", "waiting"
     )
     context = {"snapshots": found[:200]} | queries.cluster_head(cluster, "snapshots")
     return render(request, "inventory/snapshot_list.html", context)
@@ -124,7 +124,7 @@ def snapshot_detail(request: PlannerRequest, uuid: UUID, number: int) -> HttpRes
     """What one sync read: every resource with its answer, and every odd object."""
     cluster = cluster_or_404(request, uuid)
     snapshot = get_object_or_404(
-        Snapshot.objects.defer("value", "findings", "topology", "figures"),
+        Snapshot.objects.defer("value", "findings", "topology", "figures", "waiting"),
         cluster=cluster,
         number=number,
         is_complete=True,

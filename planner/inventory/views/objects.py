@@ -19,7 +19,12 @@ def cluster_or_404(request: PlannerRequest, uuid: UUID, role: Role = Role.VIEWER
     visible = (
         Cluster.objects.visible_to(request.user)
         .select_related("team", "current_snapshot")
-        .defer("current_snapshot__value", "current_snapshot__topology", "current_snapshot__figures")
+        .defer(
+            "current_snapshot__value",
+            "current_snapshot__topology",
+            "current_snapshot__figures",
+            "current_snapshot__waiting",
+        )
     )
     cluster: Cluster = get_object_or_404(visible, uuid=uuid)
     require_role(request, cluster.team, role)

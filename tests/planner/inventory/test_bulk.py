@@ -35,7 +35,8 @@ def test_a_row_that_the_database_refuses_takes_its_whole_batch_with_it(team: Tea
         team=team, name="x", sources=[dump(node("n1"), pod("a", "n1"))], by=None
     )
     key = cluster.current_snapshot_id
-    good = (key, "n1", "team-a", "fresh", "", "running", 0, "", {})
+    good = (key, "n1", "team-a", "fresh", "", "running", 0, "", {}, {})
+    bad = (key, "n1", "team-a", None, "", "x", 0, "", {}, {})
     with pytest.raises(IntegrityError):
-        bulk.insert(PodRow, POD_COLUMNS, [good, (key, "n1", "team-a", None, "", "x", 0, "", {})])
+        bulk.insert(PodRow, POD_COLUMNS, [good, bad])
     assert not PodRow.objects.filter(name="fresh").exists()
