@@ -1,9 +1,14 @@
 """How many gangs of a size still fit, in the whole cluster and in each of its domains.
 
-The rule, for gangs of k GPUs of one model, of which nodes hand out at most n:
+The rule, for gangs of k GPUs of one model in one place:
 
-- A gang is made of equal pods, as few as possible: k/g pods of g GPUs, g the largest number up to
-  n that divides k. Up to n it is one pod on one node; 64 GPUs on 8-GPU nodes are 8 pods of 8.
+- A gang is made of equal pods: k/g pods of g GPUs. A node that hands out n GPUs proposes the
+  largest g up to n that divides k: 64 GPUs on 8-GPU nodes are 8 pods of 8, 8 GPUs on 4-GPU nodes
+  are 2 pods of 4. Smaller pods than any node of the place proposes are not tried: they would
+  count as room what is only scattered.
+- Where nodes of several sizes stand together, every proposed g is tried on all of them, and the
+  one of which most gangs fit counts; of equals the one with the fewest pods. So a place never has
+  fewer gangs than one inside it.
 - A pod takes g free whole GPUs of one node, a pod place, and at least 1 CPU and 2 GiB beside each
   GPU (``fleet.boards.stranding``). Only nodes that take pods count. GPUs that are shared or cut
   are not whole; whole devices of DRA and HAMi count where their holders are known.
@@ -25,7 +30,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fleet.boards.asked import asked
 from fleet.boards.states import GroupBoards, boards
@@ -51,6 +56,7 @@ class Place:
     largest: int | None  # GPUs that one gang of pods of any size can get
     tainted: int  # of ``largest``: behind taints that some workload tolerates
     gangs: tuple[int | None, ...]  # by size, in the order of ``ModelSlots.sizes``
+    pod_gpus: tuple[int, ...]  # by size: GPUs of one pod of those gangs; 0: there is no such gang
 
     @property
     def is_known(self) -> bool:
@@ -66,7 +72,6 @@ class ModelSlots:
     label: str  # what the nodes call a model that no catalogue knows
     node_gpus: int  # the most whole GPUs that a node hands out: the largest pod
     sizes: tuple[int, ...]
-    pods: tuple[tuple[int, int], ...]  # of each size: (pods, GPUs of a pod)
     places: tuple[Place, ...]  # the cluster, then its domains, each below its parent
 
 
@@ -81,9 +86,13 @@ class _Room:
     free: int = 0
     offered: int = 0
     is_counted: bool = True
+    fitting: dict[int, int] = field(default_factory=dict)
 
     def pods(self, gpus: int) -> int:
-        return pods_that_fit(self.node, gpus, self.whole)
+        """Pods of that size that fit; asked for each place that the node is in."""
+        if gpus not in self.fitting:
+            self.fitting[gpus] = pods_that_fit(self.node, gpus, self.whole)
+        return self.fitting[gpus]
 
 
 def slots(inventory: Inventory, sizes: Sequence[int] = SIZES) -> tuple[ModelSlots, ...]:
@@ -106,10 +115,10 @@ def slots(inventory: Inventory, sizes: Sequence[int] = SIZES) -> tuple[ModelSlot
     return tuple(sorted(found, key=lambda m: (-m.places[0].nodes, m.model, m.label)))
 
 
-def gang_shape(gpus: int, node_gpus: int) -> tuple[int, int]:
-    """(pods, GPUs of a pod) of a gang: as few equal pods as nodes of that size allow."""
-    size = next((g for g in range(min(gpus, node_gpus), 0, -1) if gpus % g == 0), 0)
-    return (gpus // size, size) if size else (0, 0)
+def pod_size(gpus: int, node_gpus: int) -> int:
+    """GPUs of one pod of a gang that is made of as few equal pods as nodes of that size allow;
+    0 where the nodes hand out none."""
+    return next((g for g in range(min(gpus, node_gpus), 0, -1) if gpus % g == 0), 0)
 
 
 def _path(node: Node, levels: Sequence[str]) -> Path:
@@ -134,14 +143,12 @@ def _add(room: _Room, part: GroupBoards) -> None:
 
 def _model(key: tuple[str, str], rooms: list[_Room], sizes: tuple[int, ...]) -> ModelSlots:
     most = max((room.offered for room in rooms), default=0)
-    shapes = tuple(gang_shape(size, most) for size in sizes)
     return ModelSlots(
         model=key[0],
         label=key[1],
         node_gpus=most,
         sizes=sizes,
-        pods=shapes,
-        places=tuple(_place(path, inside, shapes) for path, inside in _tree(rooms)),
+        places=tuple(_place(path, inside, sizes) for path, inside in _tree(rooms)),
     )
 
 
@@ -175,16 +182,10 @@ def _natural(text: str) -> list[tuple[int, int | str]]:
     ]
 
 
-def _place(path: Path, rooms: Sequence[_Room], shapes: tuple[tuple[int, int], ...]) -> Place:
+def _place(path: Path, rooms: Sequence[_Room], sizes: tuple[int, ...]) -> Place:
     counted = [room for room in rooms if room.is_counted]
     is_domain = not path or path[-1] is not None
-    sizes = {gpus: [room.pods(gpus) for room in counted] for _, gpus in shapes if gpus}
-    gangs: list[int | None] = []
-    for pods, gpus in shapes:
-        if not counted or (pods > 1 and not is_domain):
-            gangs.append(None)
-        else:
-            gangs.append(sum(sizes[gpus]) // pods if pods else 0)
+    found = [_gangs(counted, size, is_domain) for size in sizes]
     usable = [room.usable for room in counted]
     return Place(
         path=path,
@@ -193,5 +194,23 @@ def _place(path: Path, rooms: Sequence[_Room], shapes: tuple[tuple[int, int], ..
         free=sum(room.free for room in counted) if counted else None,
         largest=(sum(usable) if is_domain else max(usable)) if counted else None,
         tainted=sum(room.usable for room in counted if special_taints(room.node)),
-        gangs=tuple(gangs),
+        gangs=tuple(gangs for gangs, _ in found),
+        pod_gpus=tuple(gpus for _, gpus in found),
     )
+
+
+def _gangs(rooms: Sequence[_Room], size: int, is_domain: bool) -> tuple[int | None, int]:
+    """(gangs of that size, GPUs of one pod of them). None: not known."""
+    if not rooms:
+        return None, 0
+    proposed = {pod_size(size, offered) for offered in {room.offered for room in rooms}} - {0}
+    fits = {
+        gpus: sum(room.pods(gpus) for room in rooms) * gpus // size
+        for gpus in sorted(proposed, reverse=True)
+    }
+    gpus = max(fits, key=lambda each: fits[each], default=0)  # the first of equals: fewest pods
+    if is_domain or gpus in (0, size):
+        return fits.get(gpus, 0), gpus
+    # Several pods, and nobody knows whether these nodes are together: what fits on one node each.
+    on_one_node = fits.get(size, 0)
+    return (on_one_node, size) if on_one_node else (None, gpus)

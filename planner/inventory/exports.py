@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 
 from fleet.csv_text import Cell, write_csv
@@ -25,55 +26,39 @@ def csv_response(name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]
     return response
 
 
-NODE_COLUMNS = (
-    "node",
-    "cluster",
-    "gpu_model",
-    "model_label",
-    "sharing",
-    "squares",
-    "pool",
-    "instance_type",
-    "zone",
-    "takes_pods",
-    "why_not",
-    "physical",
-    "schedulable",
-    "requested",
-    "free",
-    "stranded",
-    "stranded_cause",
-    "fragment",
-    "unhealthy",
-)
+_NODE_FIELDS = {
+    "node": "name",
+    "cluster": "snapshot__cluster__name",
+    "gpu_model": "gpu_model",
+    "model_label": "gpu_label",
+    "sharing": "sharing",
+    "squares": "squares",
+    "pool": "pool",
+    "instance_type": "instance_type",
+    "zone": "zone",
+    "takes_pods": "schedulable",
+    "why_not": "not_schedulable_reason",
+    "physical": "physical",
+    "schedulable": "allocatable",
+    "requested": "requested",
+    "free": "free",
+    "stranded": "stranded",
+    "stranded_cause": "stranded_cause",
+    "fragment": "fragment",
+    "unhealthy": "unhealthy",
+}
+NODE_COLUMNS = tuple(_NODE_FIELDS)
+_TAKES_PODS = NODE_COLUMNS.index("takes_pods")
 
 
-def node_rows(nodes: Iterable[NodeRow]) -> Table:
-    """One row a node; counts are boards, an empty cell is unknown."""
-    return NODE_COLUMNS, [
-        (
-            node.name,
-            node.snapshot.cluster.name,
-            node.gpu_model,
-            node.gpu_label,
-            node.sharing,
-            node.squares,
-            node.pool,
-            node.instance_type,
-            node.zone,
-            "yes" if node.schedulable else "no",
-            node.not_schedulable_reason,
-            node.physical,
-            node.allocatable,
-            node.requested,
-            node.free,
-            node.stranded,
-            node.stranded_cause,
-            node.fragment,
-            node.unhealthy,
-        )
-        for node in nodes
-    ]
+def node_rows(nodes: QuerySet[NodeRow]) -> Table:
+    """One row a node, in their order; counts are boards, an empty cell is unknown."""
+    # Plain rows: an object a node would take ten times as long.
+    rows = nodes.values_list(*_NODE_FIELDS.values())
+    return NODE_COLUMNS, (
+        (*row[:_TAKES_PODS], "yes" if row[_TAKES_PODS] else "no", *row[_TAKES_PODS + 1 :])
+        for row in rows
+    )
 
 
 CLUSTER_COLUMNS = (
@@ -168,6 +153,7 @@ def slot_rows(models: Iterable[ModelSlots], levels: Sequence[str]) -> Table:
         "largest_gang",
         "behind_taints",
         *(f"gangs_of_{size}" for size in sizes),
+        *(f"gpus_of_a_pod_of_{size}" for size in sizes),
     )
     return header, [
         (
@@ -182,6 +168,7 @@ def slot_rows(models: Iterable[ModelSlots], levels: Sequence[str]) -> Table:
             place.largest,
             place.tainted,
             *place.gangs,
+            *(gpus or None for gpus in place.pod_gpus),
         )
         for model in models
         for place in model.places

@@ -34,7 +34,7 @@ class SlotRow:
     url: str
     free_url: str
     place: Place
-    gangs: list[tuple[int, int | None]]  # (size, gangs)
+    gangs: list[tuple[int, int | None, str]]  # (size, gangs, how one is made, "" as in the head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class SlotTable:
 
     model: str
     sizes: tuple[int, ...]
-    shapes: tuple[str, ...]  # how a gang of each size is made
+    shapes: tuple[str, ...]  # how a gang of each size is made in the place of the first row
     node_gpus: int
     rows: list[SlotRow]
     left_out: int
@@ -88,9 +88,11 @@ def _table(cluster: Cluster, levels: Sequence[str], model: ModelSlots, top: Path
     return SlotTable(
         model=model_words(model.model or None, model.label, ""),
         sizes=model.sizes,
-        shapes=tuple(_shape(pods, gpus) for pods, gpus in model.pods),
+        shapes=_shapes(model, inside[0]) if inside else (),
         node_gpus=model.node_gpus,
-        rows=[_row(cluster, levels, model, place, len(top), hidden[place.path]) for place in shown],
+        rows=[
+            _row(cluster, levels, model, place, inside[0], hidden[place.path]) for place in shown
+        ],
         left_out=len(inside) - len(shown),
     )
 
@@ -116,8 +118,21 @@ def _worth_showing(places: Sequence[Place]) -> list[Place]:
     return shown
 
 
-def _shape(pods: int, gpus: int) -> str:
-    return f"{pods} × {gpus}" if pods > 1 else ""
+def _shapes(model: ModelSlots, place: Place) -> tuple[str, ...]:
+    """Pods × GPUs of a pod, by size; "" for what is one pod, or cannot be."""
+    return tuple(
+        f"{size // gpus} × {gpus}" if gpus and gpus < size else ""
+        for size, gpus in zip(model.sizes, place.pod_gpus, strict=True)
+    )
+
+
+def _cells(model: ModelSlots, place: Place, top: Place) -> list[tuple[int, int | None, str]]:
+    """The counts, each with its shape where that is another than in the head of the table."""
+    shapes, head = _shapes(model, place), _shapes(model, top)
+    return [
+        (size, gangs, (shape or f"1 × {size}") if gangs and shape != usual else "")
+        for size, gangs, shape, usual in zip(model.sizes, place.gangs, shapes, head, strict=True)
+    ]
 
 
 def _row(
@@ -125,7 +140,7 @@ def _row(
     levels: Sequence[str],
     model: ModelSlots,
     place: Place,
-    top: int,
+    top: Place,
     inside: int,
 ) -> SlotRow:
     depth = len(place.path)
@@ -144,7 +159,7 @@ def _row(
     return SlotRow(
         name=name,
         level=level,
-        depth=depth - top,
+        depth=depth - len(top.path),
         inside=inside,
         inside_url="?" + urlencode({"within": domain_text(levels, place.path)}),
         within=" / ".join(value or "?" for value in place.path[:-1]),
@@ -152,5 +167,5 @@ def _row(
         url=node_list_url(**where),
         free_url=node_list_url(**where, state="free"),
         place=place,
-        gangs=list(zip(model.sizes, place.gangs, strict=True)),
+        gangs=_cells(model, place, top),
     )

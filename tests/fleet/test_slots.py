@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.inventory import Inventory, Node, Taint, TopologyLevel, UnitKind
-from fleet.slots import SIZES, ModelSlots, Place, gang_shape, slots
+from fleet.slots import SIZES, ModelSlots, Place, pod_size, slots
 from tests.fleet.inventories import gpu_node, group, inventory, levels, units
 from tests.fleet.kubernetes.written import cluster, node, pod
 
@@ -46,15 +46,60 @@ def gangs(where: Place) -> dict[int, int | None]:
     return dict(zip(SIZES, where.gangs, strict=True))
 
 
+def pods(where: Place) -> dict[int, int]:
+    """GPUs of one pod, by size of the gang."""
+    return dict(zip(SIZES, where.pod_gpus, strict=True))
+
+
+def a100(name: str, free: int, of: int, **topology: str) -> Node:
+    """A node that hands out ``of`` whole GPUs."""
+    return gpu_node(
+        name,
+        group("A100-SXM4-80GB", units(count=of, requested=of - free), physical=of),
+        topology=levels(**topology),
+        taints=(),
+    )
+
+
 @pytest.mark.parametrize(
-    ("gpus", "node_gpus", "shape"),
-    [(1, 8, (1, 1)), (8, 8, (1, 8)), (64, 8, (8, 8)), (8, 4, (2, 4)), (16, 1, (16, 1)),
-     (8, 7, (2, 4)), (64, 10, (8, 8)), (4, 3, (2, 2)), (8, 0, (0, 0))],
+    ("gpus", "node_gpus", "pod"),
+    [(1, 8, 1), (8, 8, 8), (64, 8, 8), (8, 4, 4), (16, 1, 1), (8, 7, 4), (64, 10, 8), (4, 3, 2),
+     (8, 0, 0)],
 )  # fmt: skip
 def test_a_gang_is_as_few_equal_pods_as_the_nodes_allow(
-    gpus: int, node_gpus: int, shape: tuple[int, int]
+    gpus: int, node_gpus: int, pod: int
 ) -> None:
-    assert gang_shape(gpus, node_gpus) == shape
+    assert pod_size(gpus, node_gpus) == pod
+
+
+def test_pods_are_of_the_sizes_that_the_nodes_of_their_place_hand_out() -> None:
+    small = [a100(f"small-{n}", 4, 4, rack="r1") for n in range(32)]
+    model = only(with_levels(*small, a100("big", 8, 8, rack="r2"), names=("rack",)))
+    assert gangs(place(model, "r1")) == {1: 128, 2: 64, 4: 32, 8: 16, 16: 8, 64: 2}
+    assert pods(place(model, "r1")) == {1: 1, 2: 2, 4: 4, 8: 4, 16: 4, 64: 4}
+    assert gangs(place(model, "r2")) == {1: 8, 2: 4, 4: 2, 8: 1, 16: 0, 64: 0}
+    assert pods(place(model, "r2"))[16] == 8
+    assert gangs(place(model)) == {1: 136, 2: 68, 4: 34, 8: 17, 16: 8, 64: 2}
+    assert pods(place(model))[8] == 4  # 17 gangs of 2 pods of 4; of 1 pod of 8 only one fits
+
+
+def test_scattered_gpus_of_large_nodes_are_no_gang() -> None:
+    model = only(inventory(*(a100(f"n{n}", 2, 8) for n in range(8))))
+    assert gangs(place(model)) == {1: 16, 2: 8, 4: 0, 8: 0, 16: 0, 64: 0}
+
+
+def test_of_equally_many_gangs_those_of_the_fewest_pods_are_told() -> None:
+    whole = place(only(inventory(a100("big", 8, 8), a100("small", 0, 4))))
+    assert (gangs(whole)[8], pods(whole)[8]) == (1, 8)
+
+
+def test_unplaced_nodes_of_several_sizes_promise_what_stands_on_one_of_them() -> None:
+    lost = [a100("big", 8, 8), a100("s1", 4, 4), a100("s2", 4, 4)]
+    model = only(with_levels(a100("in", 8, 8, rack="r"), *lost, names=("rack",)))
+    assert gangs(place(model, None))[8] == 1  # and perhaps one more, of 2 pods of 4
+    full = [a100("big", 0, 8), *lost[1:]]
+    model = only(with_levels(a100("in", 8, 8, rack="r"), *full, names=("rack",)))
+    assert gangs(place(model, None))[8] is None
 
 
 def test_a_gang_up_to_a_node_stands_on_one_node() -> None:
@@ -174,16 +219,35 @@ class Small:
     cpu: int
     memory: int
     pods: int
+    size: int  # GPUs that it hands out
+    rack: str = "r0"
 
 
-SMALL = st.builds(Small, st.integers(0, 4), st.integers(0, 5), st.integers(0, 5), st.integers(0, 4))
+@st.composite
+def small_nodes(draw: st.DrawFn) -> Small:
+    size = draw(st.sampled_from((1, 2, 3, 4)))
+    return Small(
+        free=draw(st.integers(0, size)),
+        cpu=draw(st.integers(0, 5)),
+        memory=draw(st.integers(0, 5)),
+        pods=draw(st.integers(0, 4)),
+        size=size,
+        rack=draw(st.sampled_from(("r0", "r1"))),
+    )
 
 
-def most_gangs(nodes: Sequence[Small], pods: int, gpus: int) -> int:
+def most_gangs(nodes: Sequence[Small], gpus: int) -> int:
+    """The most gangs by trying every size of pods that divides the gang, but none between the
+    sizes of the nodes: such pods only leave more behind."""
+    sizes = {max(g for g in range(1, gpus + 1) if gpus % g == 0 and g <= n.size) for n in nodes}
+    return max((most_of_a_shape(nodes, gpus // size, size) for size in sizes), default=0)
+
+
+def most_of_a_shape(nodes: Sequence[Small], pods: int, gpus: int) -> int:
     """The most gangs by trying: place one gang in every way, then search what is left."""
     best = 0
     for after in set(one_gang(tuple(nodes), pods, gpus)):
-        best = max(best, 1 + most_gangs(after, pods, gpus))
+        best = max(best, 1 + most_of_a_shape(after, pods, gpus))
     return best
 
 
@@ -192,29 +256,57 @@ def one_gang(nodes: tuple[Small, ...], pods: int, gpus: int) -> list[tuple[Small
         return [nodes]
     found = []
     for n, item in enumerate(nodes):
-        left = Small(item.free - gpus, item.cpu - gpus, item.memory - gpus, item.pods - 1)
+        left = replace(
+            item,
+            free=item.free - gpus,
+            cpu=item.cpu - gpus,
+            memory=item.memory - gpus,
+            pods=item.pods - 1,
+        )
         if min(left.free, left.cpu, left.memory, left.pods) >= 0:
             found += one_gang((*nodes[:n], left, *nodes[n + 1 :]), pods - 1, gpus)
     return found
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(SMALL, min_size=1, max_size=3), st.sampled_from((1, 2, 4, 8)))
+def built(nodes: Sequence[Small]) -> Inventory:
+    return with_levels(
+        *(
+            gpu_node(
+                f"n{n}",
+                group(
+                    "A100-SXM4-80GB",
+                    units(count=item.size, requested=item.size - item.free),
+                    physical=item.size,
+                ),
+                topology=levels(rack=item.rack),
+                taints=(),
+                cpu_allocatable=8_000,
+                cpu_requested=8_000 - item.cpu * 1_000,
+                memory_allocatable_mib=16_384,
+                memory_requested_mib=16_384 - item.memory * 2_048,
+                pods_allocatable=9,
+                pods_count=9 - item.pods,
+            )
+            for n, item in enumerate(nodes)
+        ),
+        names=("rack",),
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(small_nodes(), min_size=1, max_size=3), st.sampled_from((1, 2, 4, 8)))
 def test_no_search_finds_more_gangs_and_none_fewer(nodes: list[Small], gpus: int) -> None:
-    built = [
-        gpu_node(
-            f"n{n}",
-            group("A100-SXM4-80GB", units(count=4, requested=4 - item.free), physical=4),
-            taints=(),
-            cpu_allocatable=8_000,
-            cpu_requested=8_000 - item.cpu * 1_000,
-            memory_allocatable_mib=16_384,
-            memory_requested_mib=16_384 - item.memory * 2_048,
-            pods_allocatable=9,
-            pods_count=9 - item.pods,
-        )
-        for n, item in enumerate(nodes)
-    ]
-    (model,) = slots(inventory(*built), (gpus,))
-    pods, each = model.pods[0]
-    assert model.places[0].gangs == (most_gangs(nodes, pods, each),)
+    (model,) = slots(built(nodes), (gpus,))
+    for where in model.places:
+        inside = [node for node in nodes if where.path in ((), (node.rack,))]
+        assert where.gangs == (most_gangs(inside, gpus),)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(small_nodes(), min_size=1, max_size=8))
+def test_a_place_never_has_fewer_gangs_than_one_inside_it(nodes: list[Small]) -> None:
+    model = only(built(nodes))
+    whole = gangs(place(model))
+    for size in SIZES:
+        inside = [gangs(where)[size] or 0 for where in model.places if where.path]
+        assert (whole[size] or 0) >= max(inside)

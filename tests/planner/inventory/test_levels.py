@@ -198,9 +198,26 @@ class TestShowing:
             )
         )
         assert [line["gangs_of_8"] for line in lines] == [
-            str(dict(row.gangs)[8]) for row in table.rows
+            str(gangs) for row in table.rows for size, gangs, _ in row.gangs if size == 8
         ]
         assert [line["domain"] for line in lines] == ["", "b0", "b1"]
+
+    def test_a_cell_says_how_its_gangs_are_made_where_that_differs_from_the_head(
+        self, admin_client: Client, team: Team, ada: User
+    ) -> None:
+        mixed = [node(f"s{n}", gpus=4, **{BLOCK: "small"}) for n in range(4)]
+        mixed.append(node("big", gpus=8, **{BLOCK: "big"}))
+        cluster = clusters.create_from_files(
+            team=team, name="mixed", sources=[dump(*mixed)], by=ada
+        )
+        page = admin_client.get(queries.cluster_url(cluster, "topology"))
+        (table,) = page.context["slots"]
+        assert dict(table.columns)[8] == "2 × 4"
+        eights = {row.name: cell for row in table.rows for cell in row.gangs if cell[0] == 8}
+        assert eights == {
+            "Whole cluster": (8, 3, ""), "small": (8, 2, ""), "big": (8, 1, "1 × 8"),
+        }  # fmt: skip
+        assert "<small>1 × 8</small>" in page.content.decode()
 
     def test_a_place_without_a_label_has_an_address_of_its_own(
         self, admin_client: Client, team: Team, ada: User
