@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 
 from planner.inventory.models import Cluster, NodeRow, Snapshot
@@ -94,9 +95,13 @@ def domain_text(levels: Sequence[str], path: Sequence[str | None]) -> str:
 
 def domain_levels(cluster: Cluster, snapshot: Snapshot) -> list[DomainLevel]:
     """The domains of a cluster by level, coarse to fine, from the rows of its GPU nodes."""
+    # Added up by the database: one line a finest domain, not one a node.
     rows = list(
-        NodeRow.objects.filter(snapshot=snapshot, is_gpu_node=True).values_list(
-            "topology", "physical", "free"
+        NodeRow.objects.filter(snapshot=snapshot, is_gpu_node=True)
+        .order_by()
+        .values_list("topology")
+        .annotate(
+            n=Count("pk"), p=Sum("physical"), f=Sum("free"), u=Count("pk", filter=Q(physical=None))
         )
     )
     names = level_names(snapshot)
@@ -122,17 +127,15 @@ def _domain_level(
 ) -> DomainLevel:
     # Names repeat: rack 1 of block a is not rack 1 of block b. A domain is its whole path.
     sums: dict[tuple[str, ...], list[int]] = {}
-    for topology, boards, unheld in rows:
+    for topology, *counts in rows:
         if levels[-1] not in topology:
             continue
         path = tuple(topology.get(name, "") for name in levels)
         line = sums.setdefault(path, [0, 0, 0, 0])
-        line[0] += 1
-        line[3] += boards is None
-        line[1] += boards or 0
-        line[2] += unheld or 0
+        for place, number in enumerate(counts):
+            line[place] += number or 0
     domains = [_line(cluster, levels, path, *counts) for path, counts in sorted(sums.items())]
-    unlabelled = len(rows) - sum(d.nodes for d in domains)
+    unlabelled = sum(nodes for _topology, nodes, *_counts in rows) - sum(d.nodes for d in domains)
     return DomainLevel(levels[-1], key, domains, unlabelled)
 
 

@@ -45,7 +45,7 @@ def node_csv(request: PlannerRequest) -> HttpResponse:
     """The rows of the table with the same filter and order, on one page."""
     table = NodeTable(_filtered(request).qs)
     RequestConfig(request, paginate=False).configure(table)
-    return exports.csv_response("nodes", *exports.node_rows(table.data))
+    return exports.csv_response("nodes", *exports.node_rows(table.data.data))
 
 
 @require_GET
