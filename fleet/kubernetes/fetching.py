@@ -66,7 +66,7 @@ class FetchLimits:
     objects: int = 1_000_000  # in all
     tries: int = 3
     back_off_s: float = 1.0  # doubled with every try
-    retry_after_s: float = 30.0  # longest wait that a server may ask for
+    retry_after_s: float = 60.0  # longest wait that a server may ask for; API servers ask up to 32
     restarts: int = 2  # of one list, after 410
 
 

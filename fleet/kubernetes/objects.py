@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, cast
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from fleet.inventory import ReadResult
 from fleet.kubernetes import objects_core as core
@@ -102,11 +102,17 @@ class RawCluster:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a list, cut apart: the items are not decoded yet."""
+    """One page of a list, cut apart: the items are not decoded yet.
+
+    has_items: an ``items`` was there, be it null. remaining: objects of which the server says that
+    they are on later pages.
+    """
 
     kind: str
     api_version: str
     items: list[Raw]
+    has_items: bool = True
+    remaining: int = 0
     continue_token: str = ""
     resource_version: str = ""
 
@@ -114,12 +120,13 @@ class Page:
 class _ListMeta(Struct):
     continue_: str | None = msgspec.field(default=None, name="continue")
     resourceVersion: str | None = None
+    remainingItemCount: int | None = None
 
 
 class _List(Struct):
     kind: str = ""
     apiVersion: str = ""
-    items: list[Raw] | None = None
+    items: list[Raw] | UnsetType | None = UNSET
     metadata: _ListMeta | None = None
 
 
@@ -139,7 +146,8 @@ def resource_of(group: str, kind: str) -> Resource | None:
 
 
 def cut_page(body: bytes) -> Page:
-    """One page of a list as the API server sends it. ``items: null`` is empty.
+    """One page of a list as the API server sends it. ``items: null`` is empty; whether a page
+    without any ``items`` is one is for the caller to say.
 
     Raises ``msgspec.DecodeError`` when the body is not such a list at all.
     """
@@ -149,6 +157,8 @@ def cut_page(body: bytes) -> Page:
         kind=listing.kind,
         api_version=listing.apiVersion,
         items=listing.items or [],
+        has_items=listing.items is not UNSET,
+        remaining=meta.remainingItemCount or 0,
         continue_token=meta.continue_ or "",
         resource_version=meta.resourceVersion or "",
     )
@@ -169,7 +179,8 @@ def decode_items(
         try:
             found = decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            note(problems, f"{resource.key} {_name_of(raw)}: left out, {error}")
+            if len(problems) <= MAX_PROBLEMS:  # to find its name means to decode it once more
+                note(problems, f"{resource.key} {_name_of(raw)}: left out, {error}")
             continue
         if not found.metadata.name:
             note(problems, f"{resource.key}: an object without a name was left out")
@@ -197,16 +208,21 @@ def note(problems: list[str], line: str) -> None:
         problems.append("more such lines were left out")
 
 
-def _name_of(raw: Any) -> str:
-    class Loose(Struct):
-        class Meta(Struct):
-            name: Any = None
-            namespace: Any = None
+class _LooseMeta(Struct):
+    name: Any = None
+    namespace: Any = None
 
-        metadata: Meta | None = None
 
+class _Loose(Struct):
+    metadata: _LooseMeta | None = None
+
+
+_LOOSE = msgspec.json.Decoder(_Loose)
+
+
+def _name_of(raw: Raw | bytes | memoryview) -> str:
     try:
-        meta = msgspec.json.decode(raw, type=Loose).metadata or Loose.Meta()
+        meta = _LOOSE.decode(raw).metadata or _LooseMeta()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "(no readable name)"
     parts = [str(part)[:100] for part in (meta.namespace, meta.name) if part]

@@ -175,7 +175,7 @@ class ListReader:
                 continue
             if refused := self._refused(answer.status, path):
                 return refused
-            page = _cut(answer.body, path)
+            page = _cut(answer.body, path, self.resource)
             token = page.continue_token
             if token in seen:
                 malformed(
@@ -226,13 +226,28 @@ class ListReader:
         )
 
 
-def _cut(body: bytes, path: str) -> Page:
+def _cut(body: bytes, path: str, resource: Resource) -> Page:
+    """A page, if it is one. What has status 200 and is no list of this resource (a login page, a
+    proxy's excuse, the list of another) must not pass for an empty list, nor a list that ends
+    before its server says so for a whole one."""
     with reading(path):
         page = cut_page(body)
-    # A page with status 200 that is no list (a login page, a proxy's excuse) must not pass for an
-    # empty list.
-    if not page.kind.endswith("List"):
-        malformed(say("The answer to {where} is not a list of objects.", where=path))
+    if page.kind not in (f"{resource.kind}List", "List") or not page.has_items:
+        malformed(
+            say(
+                "The answer to {where} is not a list of {kind} objects.",
+                where=path,
+                kind=resource.kind,
+            )
+        )
+    if page.remaining > 0 and not page.continue_token:
+        malformed(
+            say(
+                "The answer to {where} ends though {n} more objects are said to follow.",
+                where=path,
+                n=page.remaining,
+            )
+        )
     return page
 
 

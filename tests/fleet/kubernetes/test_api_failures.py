@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import time
@@ -13,13 +14,17 @@ from itertools import pairwise
 from traceback import TracebackException
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fleet.inventory import ReadStatus
 from fleet.kubernetes.address import AddressPolicy
 from fleet.kubernetes.api import FetchError, FetchProgress, Reason, fetch
-from fleet.kubernetes.calls import retry_after_s
+from fleet.kubernetes.calls import Caller, retry_after_s
 from fleet.kubernetes.fetching import FetchLimits
-from fleet.kubernetes.objects import RawCluster
+from fleet.kubernetes.objects import MAX_PROBLEMS, RawCluster, decode_items
+from fleet.kubernetes.resources import PODS as PODS_RESOURCE
+from fleet.kubernetes.transport import Answer
 from tests.fakes.kubeapi import (
     FakeKubeApi,
     Step,
@@ -231,6 +236,35 @@ def test_retry_after_is_read_as_number_or_date() -> None:
         assert retry_after_s(nonsense, now) is None
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "Mon, 01 Jan 2024 00:00:00 +99999999999999999999",
+        "Mon, 01 Jan 0001 00:00:00 +1400",
+        "Mon, 31 Dec 9999 23:59:59 -2300",
+        "Mon, 01 Jan 2024 00:00:00 +2400",
+        "Mon, 01 Jan 2024 00:00:00 " + "9" * 5000,
+    ],
+)
+def test_a_retry_after_with_an_absurd_date_crashes_nothing(hostile: str) -> None:
+    found = retry_after_s(hostile, datetime(2026, 12, 1, tzinfo=UTC))
+    assert found is None or found >= 0
+
+
+@given(st.text(max_size=60) | st.from_regex(r"Mon, \d\d Jan \d{1,5} 00:00:00 [+-]\d{1,30}"))
+def test_no_retry_after_whatsoever_crashes(header: str) -> None:
+    found = retry_after_s(header)
+    assert found is None or found >= 0
+
+
+def test_the_longest_wait_that_api_servers_ask_for_is_granted_with_a_little_jitter() -> None:
+    """Priority and fairness lets its Retry-After grow to 32 s."""
+    caller = Caller(None, None, FetchLimits())  # type: ignore[arg-type]
+    waits = [caller._pause(Answer(429, b"", "32"), 1, NODES) for _ in range(50)]
+    assert all(32 <= wait <= 33 for wait in waits)
+    assert len(set(waits)) > 1
+
+
 def test_a_list_that_expires_is_begun_again(fake: FakeKubeApi) -> None:
     fake.script(
         NODES,
@@ -264,6 +298,13 @@ BROKEN: dict[str, Step] = {
     "a list": raw(b"[]"),
     "an object of another kind": raw(b'{"kind":"Status","status":"Failure"}'),
     "no kind": raw(b'{"items":[]}'),
+    "a list of APIs": raw(b'{"kind":"APIResourceList","groupVersion":"v1","resources":[]}'),
+    "a list of other objects": raw(b'{"kind":"PodList","apiVersion":"v1","items":[]}'),
+    "no items": raw(b'{"kind":"NodeList","apiVersion":"v1"}'),
+    "items in capitals": raw(b'{"kind":"NodeList","Items":[{"metadata":{"name":"n"}}]}'),
+    "an end before the end": raw(
+        b'{"kind":"NodeList","metadata":{"remainingItemCount":5000},"items":[]}'
+    ),
     "items of a wrong type": raw(b'{"kind":"NodeList","items":"x"}'),
     "not UTF-8": raw(b'{"kind":"Node\xff\xfeList","items":[]}'),
     "deep nesting": raw(DEEP),
@@ -318,6 +359,17 @@ def test_one_odd_object_costs_that_object_and_leaves_a_line(fake: FakeKubeApi) -
     cluster = read(fake)
     assert [item.metadata.name for item in cluster.objects["nodes"]] == ["good"]
     assert len(cluster.problems) == 1
+
+
+def test_thousands_of_odd_objects_leave_no_garbage_and_a_bounded_number_of_lines() -> None:
+    odd = [b'{"metadata":{"name":"p","namespace":"n"},"spec":5}'] * 3000
+    decode_items(PODS_RESOURCE, odd)
+    gc.collect()
+    _, lines = decode_items(PODS_RESOURCE, odd)
+    assert gc.collect() < 100
+    assert lines[0].startswith("pods n/p: left out")
+    assert len(lines) == MAX_PROBLEMS + 1
+    assert "left out" in lines[-1]
 
 
 def test_two_objects_of_one_name_are_one(fake: FakeKubeApi) -> None:
