@@ -28,8 +28,8 @@ class AttachedPool:
     such_as: tuple[str, ...]
     physical: int | None  # None: the pool does not say
     schedulable: int
-    requested: int
-    free: int
+    requested: int | None  # None: who holds them could not be read
+    free: int | None
     unhealthy: int
     notes: tuple[str, ...] = ()
 
@@ -43,8 +43,8 @@ class Attached:
     physical: int = 0
     uncounted: int = 0  # pools that do not say how many boards they hold
     schedulable: int = 0
-    requested: int = 0
-    free: int = 0
+    requested: int | None = 0  # None: of some pool it could not be read
+    free: int | None = 0
     clusters: tuple[str, ...] = ()  # that have some, by name
 
 
@@ -60,8 +60,8 @@ def attached_in(inventory: Inventory) -> Attached:
         physical=sum(pool.physical or 0 for pool in pools),
         uncounted=sum(pool.physical is None for pool in pools),
         schedulable=sum(pool.schedulable for pool in pools),
-        requested=sum(pool.requested for pool in pools),
-        free=sum(pool.free for pool in pools),
+        requested=_sum(pool.requested for pool in pools),
+        free=_sum(pool.free for pool in pools),
     )
 
 
@@ -73,8 +73,8 @@ def attached_together(parts: Iterable[Attached]) -> Attached:
         physical=sum(part.physical for part in parts),
         uncounted=sum(part.uncounted for part in parts),
         schedulable=sum(part.schedulable for part in parts),
-        requested=sum(part.requested for part in parts),
-        free=sum(part.free for part in parts),
+        requested=_sum(part.requested for part in parts),
+        free=_sum(part.free for part in parts),
         clusters=tuple(name for part in parts for name in part.clusters),
     )
 
@@ -91,8 +91,8 @@ def _pool(attached: AttachedDevices) -> AttachedPool:
         such_as=attached.node_names[:3],
         physical=group.physical,
         schedulable=sum(unit.allocatable for unit in group.units),
-        requested=sum(unit.requested for unit in group.units),
-        free=sum(max(0, unit.allocatable - unit.requested) for unit in group.units),
+        requested=_sum(unit.requested for unit in group.units),
+        free=_sum(unit.free for unit in group.units),
         unhealthy=group.unhealthy or 0,
         notes=(*group.incomplete, *group.notes)[:5],
     )
@@ -100,3 +100,13 @@ def _pool(attached: AttachedDevices) -> AttachedPool:
 
 def _order(pool: AttachedPool) -> tuple[int, str, str]:
     return -(pool.physical or 0), pool.driver, pool.pool
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """A sum of which nothing is left out; None where a part of it is unknown."""
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total

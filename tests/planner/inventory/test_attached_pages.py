@@ -76,3 +76,13 @@ def test_every_pool_is_in_the_sums_and_the_largest_are_listed() -> None:
     assert (sums.count, sums.physical, sums.uncounted) == (MOST_POOLS + 2, MOST_POOLS + 2, 1)
     assert (len(sums.pools), sums.pools[0].physical) == (MOST_POOLS, 2)
     assert sums.free == 2 * (MOST_POOLS + 2)
+
+
+def test_pools_whose_claims_were_not_read_make_the_sum_unknown() -> None:
+    found = inventory_of(node("node-a"), node("node-b"), pool_slice(*TWO, allNodes=True))
+    (pool,) = found.attached
+    units = tuple(replace(unit, requested=None) for unit in pool.group.units)
+    hidden = replace(pool, group=replace(pool.group, units=units))
+    sums = attached_in(replace(found, attached=(pool, hidden)))
+    assert (sums.physical, sums.schedulable) == (4, 4)
+    assert (sums.requested, sums.free) == (None, None)
