@@ -9,6 +9,7 @@ from fleet.inventory import (
     Inventory,
     PriorityClass,
     Quota,
+    ReadStatus,
 )
 from fleet.kubernetes.controllers import controllers_of
 from fleet.kubernetes.dra import read_dra
@@ -74,7 +75,7 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
     gpu_nodes = {node.name for node in nodes if node.is_gpu_node}
     minima = minima_of(raw)
     kept = attributed(raw.pods.kept(gpu_nodes), nodes)
-    if raw.pods.orphans and nodes:
+    if raw.pods.orphans and _is_read(raw, "nodes"):
         count = raw.pods.orphans
         what = "1 pod is" if count == 1 else f"{count} pods are"
         note(problems, f"{what} bound to nodes that are not there")
@@ -109,6 +110,12 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
         attached=attached_devices(dra.attached),
     )
     return placed(found, raw, levels)
+
+
+def _is_read(raw: RawCluster, key: str) -> bool:
+    """Whether that list was read, so that what is not in it is not there: a file of pods alone
+    says nothing of nodes."""
+    return any(read.resource == key and read.status is ReadStatus.READ for read in raw.reads)
 
 
 def _namespaces(raw: RawCluster) -> tuple[str, ...]:

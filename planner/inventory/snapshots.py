@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from fleet.boards.asked import asked
-from fleet.inventory import Inventory
+from fleet.inventory import Inventory, ReadStatus
 from fleet.inventory_report.waiting import waiting_in
 from fleet.readiness import report
 from planner.inventory import bulk, stored_figures, topology_facts
@@ -75,13 +75,13 @@ def publish(snapshot: Snapshot) -> None:
     """Make ``snapshot`` the one that its cluster shows.
 
     Call it inside the transaction that also holds the job (``Run.guard``). A snapshot that fell
-    to less than half of the one before, or that was not read at one moment, is accepted and
-    flagged.
+    to less than half of the one before, that lists no pod or no node, or that was not read at one
+    moment, is accepted and flagged.
     """
     previous = Snapshot.objects.filter(
         pk__in=Cluster.objects.filter(pk=snapshot.cluster_id).values("current_snapshot")
     ).first()
-    flags = (_shrunk(previous, snapshot), _of_several_moments(snapshot))
+    flags = (_shrunk(previous, snapshot), _one_sided(snapshot), _of_several_moments(snapshot))
     snapshot.flagged = storable("; ".join(filter(None, flags)), 300)
     Snapshot.objects.filter(pk=snapshot.pk).update(is_complete=True, flagged=snapshot.flagged)
     Cluster.objects.filter(pk=snapshot.cluster_id).update(current_snapshot=snapshot)
@@ -141,14 +141,33 @@ def _new_snapshot(
 
 
 def _shrunk(previous: Snapshot | None, snapshot: Snapshot) -> str:
-    if previous is None or not previous.physical_gpus or snapshot.physical_gpus is None:
+    """GPUs, pods or requests that fell far may have been read wrongly, or be a real loss."""
+    if previous is None:
         return ""
-    if snapshot.physical_gpus * 2 >= previous.physical_gpus:
-        return ""
-    return (
-        f"shrunk by more than half: {previous.physical_gpus} GPUs in snapshot "
-        f"{previous.number}, {snapshot.physical_gpus} now"
+    figures = (
+        ("GPUs", previous.physical_gpus, snapshot.physical_gpus),
+        ("pods", previous.pod_count, snapshot.pod_count),
+        ("requested GPUs", previous.requested_gpus, snapshot.requested_gpus),
     )
+    fallen = [
+        f"{now} instead of {before} {what}"
+        for what, before, now in figures
+        if before and now is not None and now * 2 < before
+    ]
+    if not fallen:
+        return ""
+    return f"shrunk by more than half since snapshot {previous.number}: {', '.join(fallen)}"
+
+
+def _one_sided(snapshot: Snapshot) -> str:
+    """A list that was read and is empty, beside one that is not: on a cluster in use, agents of
+    the system run on each node, and pods that run have a node."""
+    read = {one["resource"] for one in snapshot.reads if one["status"] == ReadStatus.READ}
+    if snapshot.node_count and not snapshot.pod_count and "pods" in read:
+        return f"lists {snapshot.node_count} nodes and not one pod, so that every GPU looks free"
+    if snapshot.pod_count and not snapshot.node_count and "nodes" in read:
+        return f"lists {snapshot.pod_count} pods and not one node, so that no GPU is known"
+    return ""
 
 
 def _of_several_moments(snapshot: Snapshot) -> str:

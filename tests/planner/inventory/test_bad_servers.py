@@ -173,6 +173,50 @@ def test_items_null_is_an_empty_list_and_the_fall_is_flagged(
     assert cluster.current_snapshot.node_count == 0
 
 
+def test_pods_on_no_node_at_all_are_no_silent_zero(cluster: Cluster, fake: FakeKubeApi) -> None:
+    fake.script(NODES, page("NodeList", []))
+    job = run_sync(cluster)
+    snapshot = cluster.current_snapshot
+    assert snapshot is not None
+    assert "1 pods and not one node" in snapshot.flagged
+    assert snapshot.flagged in job.result
+    assert any("bound to nodes that are not there" in line for line in snapshot.problems)
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["after a good sync", "at the first sync"])
+def test_no_pod_at_all_is_no_silent_all_free(
+    cluster: Cluster, fake: FakeKubeApi, before: bool
+) -> None:
+    if before:
+        run_sync(cluster)
+        assert cluster.current_snapshot is not None
+        assert cluster.current_snapshot.flagged == ""
+    fake.script(PODS, page("PodList", []))
+    run_sync(cluster)
+    assert cluster.current_snapshot is not None
+    flagged = cluster.current_snapshot.flagged
+    assert "2 nodes and not one pod" in flagged
+    assert ("0 instead of 1 pods, 0 instead of 3 requested GPUs" in flagged) is before
+
+
+def test_requests_that_fall_by_more_than_half_are_flagged(
+    cluster: Cluster, fake: FakeKubeApi
+) -> None:
+    fake.add(PODS, "PodList", [pod(f"p{i}", "a") for i in range(5)])
+    run_sync(cluster)
+    fake.add(
+        PODS, "PodList", [pod("p0", "a", gpus=2), *[pod(f"q{i}", "b", gpus=0) for i in "abcd"]]
+    )
+    run_sync(cluster)
+    assert cluster.current_snapshot is not None
+    assert cluster.current_snapshot.flagged == (
+        "shrunk by more than half since snapshot 1: 2 instead of 5 requested GPUs"
+    )
+    fake.add(PODS, "PodList", [pod("p0", "a"), pod("q0", "b", gpus=0), pod("q1", "b", gpus=0)])
+    run_sync(cluster)
+    assert cluster.current_snapshot.flagged == "", "half of it or more is an ordinary day"
+
+
 def test_a_bad_answer_for_a_resource_beside_them_fails_the_sync_too(
     cluster: Cluster, fake: FakeKubeApi
 ) -> None:
