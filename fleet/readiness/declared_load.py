@@ -7,7 +7,7 @@ gets the probes that its calculated load time calls for.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from fleet.inventory import ProbeTimes
 from fleet.readiness.finding import Evidence, Finding, Verdict
@@ -15,27 +15,35 @@ from fleet.readiness.probe_startup import COMFORT, longest_load, suggestion
 from fleet.readiness.serving import Server, budget, probe_text, servers
 from fleet.readiness.subject import Subject
 from fleet.readiness.wording import bounded_findings, listed
+from fleet.sizing.requirement import Requirement
 from fleet.units import duration_text
 from fleet.words import say, say_many
-from fleet.workloads import kind_of
+from fleet.workloads import Workload, kind_of
 
 CHECK = "declared-load"
 QUESTION = 5
 
 
 def check(subject: Subject) -> Iterator[Finding]:
+    return judge(servers(subject), subject.declared)
+
+
+def judge(
+    found: Iterable[Server], declared: Iterable[tuple[Workload, Requirement]]
+) -> Iterator[Finding]:
+    """The findings on ``declared``, with their sizing, beside the servers that were found."""
     deployed: dict[tuple[str, str], list[Server]] = defaultdict(list)
-    for server in servers(subject):
+    for server in found:
         deployed[(server.namespace, server.short_name)].append(server)
     findings = []
     good = []
-    for workload, requirement in subject.declared:
+    for workload, requirement in declared:
         seconds = longest_load(requirement)
         if kind_of(workload) == "training" or seconds is None:
             continue
         name = f"{workload.namespace}/{workload.name}"
-        found = deployed[(workload.namespace, workload.name)]
-        finding = _judge(name, found, seconds) if found else _absent(name, seconds)
+        same = deployed[(workload.namespace, workload.name)]
+        finding = _judge(name, same, seconds) if same else _absent(name, seconds)
         if finding is None:
             good.append(name)
         else:

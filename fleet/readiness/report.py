@@ -39,6 +39,7 @@ from fleet.readiness import (
     workload_tolerations,
 )
 from fleet.readiness.finding import ORDER, Finding, Verdict
+from fleet.readiness.serving import Server
 from fleet.readiness.subject import Subject
 from fleet.sizing.requirement import Requirement
 from fleet.workloads import Workload
@@ -99,10 +100,11 @@ def check(
 
 
 def check_declared(
-    inventory: Inventory, *, today: date, declared: Sequence[tuple[Workload, Requirement]]
+    servers: Iterable[Server], *, declared: Sequence[tuple[Workload, Requirement]]
 ) -> tuple[Finding, ...]:
-    """Only what the declared workloads add to a checklist that was made without them."""
-    return problems_first(declared_load.check(Subject(inventory, today, tuple(declared))))
+    """Only what the declared workloads add to a checklist that was made without them. Of the
+    cluster it needs no more than its model servers."""
+    return problems_first(declared_load.judge(servers, declared))
 
 
 def problems_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:

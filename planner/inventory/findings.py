@@ -4,7 +4,8 @@ team's declared workloads add.
 A snapshot is stored with its findings in English. In another language they are derived anew from
 the snapshot's inventory, as of the day on which it was stored, so that no verdict changes with the
 language. Findings on declared workloads are derived for every reader, since workloads are declared
-after a sync, too. What was derived stays in the cache: a snapshot never changes.
+after a sync, too; what they need of the cluster is stored beside the snapshot. What was derived
+stays in the cache for all readers of a snapshot and a language: a snapshot never changes.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from fleet.sizing.errors import SizingError
 from fleet.sizing.requirement import Requirement
 from fleet.sizing.size import size
 from fleet.workloads import Workload
-from planner.inventory import declaring
+from planner.inventory import declaring, serving_facts
 from planner.inventory.models import Cluster, Snapshot
 from planner.inventory.rows import storable_json
+from planner.inventory.serving_facts import Serving
 
 KEPT_S = 3600
 Findings = tuple[Finding, ...]
@@ -34,18 +36,25 @@ Findings = tuple[Finding, ...]
 def of_clusters(clusters: Iterable[Cluster]) -> dict[int, Findings]:
     """The findings on each cluster with a snapshot, by cluster id, problems first.
 
-    A fixed number of statements: one for the declared workloads of each team, and one for the
-    inventories of the snapshots that were not derived yet.
+    A fixed number of statements: one for the declared workloads of each team, one for the model
+    servers that they are held against, and one for the inventories of the snapshots that were not
+    derived in this language yet.
     """
     wanted = [cluster for cluster in clusters if cluster.current_snapshot is not None]
     teams = {cluster.team_id: cluster.team for cluster in wanted}
     declared = {pk: declaring.serving_workloads(team) for pk, team in teams.items()}
     checklists = [_Checklist(cluster, declared[cluster.team_id]) for cluster in wanted]
-    missing = {item.snapshot.pk: item for item in checklists if not item.recall()}
-    if missing:
+    for item in checklists:
+        item.recall()
+    unheld = {item.snapshot.pk: item for item in checklists if item.added is None}
+    if unheld:
+        for pk, serving in serving_facts.of_snapshots(unheld).items():
+            unheld[pk].hold_declared(serving)
+    foreign = {item.snapshot.pk: item for item in checklists if item.base is None}
+    if foreign:
         # One inventory at a time: those of large clusters fill a lot of memory.
-        for snapshot in Snapshot.objects.filter(pk__in=missing).only("value").iterator():
-            missing[snapshot.pk].derive(snapshot.inventory())
+        for snapshot in Snapshot.objects.filter(pk__in=foreign).only("value").iterator():
+            foreign[snapshot.pk].derive(snapshot.inventory())
     return {item.cluster.pk: item.findings() for item in checklists}
 
 
@@ -65,25 +74,24 @@ class _Checklist:
         self.base: Findings | None = None
         self.added: Findings | None = None
 
-    def recall(self) -> bool:
-        """Take what needs no inventory; whether that is all."""
+    def recall(self) -> None:
+        """Take what is stored or remembered."""
         if self.is_stored:
             self.base = msgspec.convert(self.snapshot.findings, type=Findings)
         else:
             self.base = cache.get(self.base_key)
         self.added = cache.get(self.declared_key) if self.declared else ()
-        return self.base is not None and self.added is not None
 
     def derive(self, inventory: Inventory) -> None:
-        today = self.snapshot.created_at.date()
-        if self.base is None:
-            self.base = _storable(report.check(inventory, today=today))
-            cache.set(self.base_key, self.base, KEPT_S)
-        if self.added is None:
-            declared = _sized(self.declared, inventory)
-            added = report.check_declared(inventory, today=today, declared=declared)
-            self.added = _storable(added)
-            cache.set(self.declared_key, self.added, KEPT_S)
+        """Make the checklist anew, in the reader's language."""
+        self.base = _storable(report.check(inventory, today=self.snapshot.created_at.date()))
+        cache.set(self.base_key, self.base, KEPT_S)
+
+    def hold_declared(self, serving: Serving) -> None:
+        """Hold the declared workloads against the servers of the cluster."""
+        declared = _sized(self.declared, serving.models)
+        self.added = _storable(report.check_declared(serving.servers, declared=declared))
+        cache.set(self.declared_key, self.added, KEPT_S)
 
     def findings(self) -> Findings:
         return report.problems_first((*(self.base or ()), *(self.added or ())))
@@ -105,16 +113,14 @@ def _storable(findings: Findings) -> Findings:
 
 
 def _sized(
-    declared: Iterable[Workload], inventory: Inventory
+    declared: Iterable[Workload], models: Sequence[str]
 ) -> list[tuple[Workload, Requirement]]:
     """Each workload with what it needs on the cards of this cluster. One that cannot be sized is
     left out: its own page says why."""
-    models = {group.model for node in inventory.nodes for group in node.groups if group.model}
-    cards = sorted(models) or None
     found = []
     for workload in declared:
         try:
-            found.append((workload, size(workload, cards=cards)))
+            found.append((workload, size(workload, cards=models or None)))
         except SizingError:
             continue
     return found

@@ -174,6 +174,18 @@ class Snapshot(models.Model):
         return fleet_inventory.decode(zlib.decompress(bytes(self.value)))
 
 
+class ServingFacts(models.Model):
+    """What findings on declared workloads need of a snapshot: see ``serving_facts``."""
+
+    snapshot = models.OneToOneField(
+        Snapshot, on_delete=models.CASCADE, related_name="serving", primary_key=True
+    )
+    value = models.BinaryField()  # zlib of msgpack of planner.inventory.serving_facts.Serving
+
+    def __str__(self) -> str:
+        return f"model servers of snapshot {self.snapshot_id}"
+
+
 class NodeRow(models.Model):
     """One node of a snapshot, to browse, sort and filter. The whole of it is a ``NodeValue``."""
 

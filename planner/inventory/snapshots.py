@@ -20,7 +20,7 @@ from fleet.boards.asked import asked
 from fleet.inventory import Inventory, ReadStatus
 from fleet.inventory_report.waiting import waiting_in
 from fleet.readiness import report
-from planner.inventory import bulk, stored_figures, topology_facts
+from planner.inventory import bulk, serving_facts, stored_figures, topology_facts
 from planner.inventory.models import Cluster, NodeRow, NodeValue, PodRow, Snapshot
 from planner.inventory.rows import (
     POD_COLUMNS,
@@ -59,6 +59,7 @@ def build(
         written += len(nodes)
         if progress is not None:
             progress(written)
+    serving_facts.store(snapshot, inventory)
     for values in batched(value_rows(snapshot, inventory.nodes), BATCH):
         bulk.insert(NodeValue, VALUE_COLUMNS, values)
         if progress is not None:

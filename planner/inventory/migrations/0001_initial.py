@@ -169,6 +169,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="ServingFacts",
+            fields=[
+                (
+                    "snapshot",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="serving",
+                        serialize=False,
+                        to="inventory.snapshot",
+                    ),
+                ),
+                ("value", models.BinaryField()),
+            ],
+        ),
+        migrations.CreateModel(
             name="PodRow",
             fields=[
                 (

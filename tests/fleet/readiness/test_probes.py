@@ -252,6 +252,7 @@ def test_a_server_of_the_same_name_in_another_namespace_is_not_the_declared_one(
 def test_declared_workloads_alone_give_only_their_own_findings() -> None:
     found = server(probes=probes(startup=times(period=10, failures=10)))
     declared = [(DECLARED, requirement(900.0))]
-    alone = check_declared(found, today=TODAY, declared=declared)
+    models = tuple(servers(Subject(found, TODAY)))
+    alone = check_declared(models, declared=declared)
     assert list(alone) == answers(found, "declared-load", declared=declared)
-    assert check_declared(found, today=TODAY, declared=()) == ()
+    assert check_declared(models, declared=()) == ()

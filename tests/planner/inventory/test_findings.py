@@ -14,6 +14,9 @@ from django.utils.translation import get_language, gettext, ngettext, override
 from fleet import words
 from fleet.inventory import Inventory
 from fleet.readiness import report
+from fleet.readiness.finding import Verdict
+from fleet.sizing.size import size
+from fleet.workloads import LlmWorkload
 from planner.accounts.models import Team, User
 from planner.inventory import checklists, clusters, exports, findings
 from planner.inventory.models import Cluster, Snapshot
@@ -88,6 +91,39 @@ def test_findings_are_derived_once_for_a_snapshot_and_a_language(
         with CaptureQueriesContext(connection) as captured:
             assert findings.of_clusters([cluster]) == first
     assert not any('"inventory_snapshot"' in query["sql"] for query in captured.captured_queries)
+
+
+def test_declared_workloads_are_held_against_servers_without_decoding_the_snapshot(
+    team: Team, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workloads are declared after a sync, and to decode a large cluster takes seconds."""
+    served = pod("chat-0", "a")
+    served["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "chat", "controller": True}
+    ]
+    served["spec"]["containers"][0]["livenessProbe"] = {
+        "httpGet": {"path": "/", "port": 80}, "periodSeconds": 1, "failureThreshold": 1,
+    }  # fmt: skip
+    cluster = clusters.create_from_files(
+        team=team, name="prod", sources=[dump(node("a"), served)], by=ada
+    )
+    declared = (
+        LlmWorkload(name="chat", model="Qwen/Qwen3-8B", namespace="team-a"),
+        LlmWorkload(name="draft", model="Qwen/Qwen3-8B", namespace="team-a"),
+    )
+    monkeypatch.setattr(findings.declaring, "serving_workloads", lambda team: declared)
+    whole = report.check(
+        Snapshot.objects.get().inventory(),
+        today=Snapshot.objects.get().created_at.date(),
+        declared=[(each, size(each, cards=["H100-SXM5-80GB"])) for each in declared],
+    )
+    monkeypatch.setattr(Snapshot, "inventory", unreadable)
+
+    found = findings.of_clusters([cluster])[cluster.pk]
+
+    added = [finding for finding in found if finding.check == "declared-load"]
+    assert added == [finding for finding in whole if finding.check == "declared-load"]
+    assert {finding.verdict for finding in added} == {Verdict.FAIL, Verdict.NOT_APPLICABLE}
 
 
 def test_pages_and_csv_speak_the_language_of_their_reader(cluster: Cluster) -> None:
