@@ -12,9 +12,11 @@ from fleet.readiness.finding import question_title
 from fleet.slots import SIZES, ModelSlots
 from planner.inventory import findings as derived
 from planner.inventory.models import Cluster, NodeRow, PodRow
+from planner.inventory.pod_lines import PodLine, pod_line
 from planner.inventory.queries import ClusterLine
 from planner.inventory.running import OwnerLine
 from planner.inventory.topology import DomainLevel
+from planner.inventory.waiting import WaitingLine
 
 Table = tuple[Sequence[str], Iterable[Sequence[Cell]]]
 
@@ -46,6 +48,8 @@ _NODE_FIELDS = {
     "stranded_cause": "stranded_cause",
     "fragment": "fragment",
     "unhealthy": "unhealthy",
+    "physical_estimated": "physical_estimated",
+    "physical_source": "physical_source",
 }
 NODE_COLUMNS = tuple(_NODE_FIELDS)
 _TAKES_PODS = NODE_COLUMNS.index("takes_pods")
@@ -185,14 +189,81 @@ def owner_rows(lines: Iterable[OwnerLine]) -> Table:
     ]
 
 
-POD_COLUMNS = ("namespace", "pod", "owner", "state", "node", "units", "resource")
+POD_COLUMNS = (
+    "namespace",
+    "pod",
+    "owner",
+    "state",
+    "node",
+    "units",
+    "resource",
+    "asks_for",
+    "gpu_fraction",
+    "why",
+    "since",
+    "held_by",
+    "stands_for",
+)
 
 
 def pod_rows(pods: Iterable[PodRow]) -> Table:
-    """One row a pod."""
-    return POD_COLUMNS, [
-        (p.namespace, p.name, p.owner, p.state, p.node_name, p.gpu_units, p.gpu_resource)
-        for p in pods
+    """One row a pod: ``units`` are units of ``resource``; ``asks_for`` is everything that it asks
+    for, each in its own unit."""
+    return POD_COLUMNS, [_pod_row(pod_line(pod)) for pod in pods]
+
+
+def _pod_row(line: PodLine) -> list[Cell]:
+    pod, facts = line.pod, line.facts
+    return [
+        pod.namespace,
+        pod.name,
+        pod.owner,
+        pod.state,
+        pod.node_name,
+        pod.gpu_units,
+        pod.gpu_resource,
+        line.asks,
+        facts.fraction,
+        facts.reason,
+        facts.since.isoformat(timespec="seconds") if facts.since is not None else None,
+        facts.held_by,
+        "\n".join(facts.stands_for),
+    ]
+
+
+WAITING_COLUMNS = (
+    "namespace",
+    "owner",
+    "state",
+    "why",
+    "since",
+    "pods",
+    "asks_for",
+    "claim_devices",
+    "gpu_fraction",
+    "fits",
+    "where_or_why_not",
+)
+
+
+def waiting_rows(lines: Iterable[WaitingLine]) -> Table:
+    """One row for the pods of a workload that wait for one reason. ``fits`` is empty where that is
+    not known."""
+    return WAITING_COLUMNS, [
+        (
+            line.waiting.namespace,
+            line.owner,
+            line.waiting.state,
+            line.waiting.reason,
+            line.waiting.since.isoformat(timespec="seconds") if line.waiting.since else None,
+            line.waiting.pods,
+            line.asks,
+            line.waiting.claim_devices,
+            line.waiting.gpu_fraction,
+            None if line.verdict is None else "yes" if line.verdict else "no",
+            line.fit,
+        )
+        for line in lines
     ]
 
 

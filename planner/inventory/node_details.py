@@ -14,6 +14,7 @@ from fleet.tolerations import taint_text
 from fleet.units import gib_text
 from planner.inventory import stranded
 from planner.inventory.models import Cluster, NodeRow, PodRow
+from planner.inventory.pod_lines import pod_line
 from planner.inventory.queries import node_list_url
 from planner.inventory.rows import node_value
 from planner.inventory.topology import domain_text, level_word
@@ -55,20 +56,13 @@ class Measure:
     free: str
 
 
-@dataclass(frozen=True, slots=True)
-class PodLine:
-    pod: PodRow
-    requests: str
-    owner: str
-
-
 def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
     """What the page of a node shows. Two statements: the whole of it, and its pods."""
     node = node_value(row)
     pods = PodRow.objects.filter(snapshot=row.snapshot_id, node_name=row.name).order_by(
         "-gpu_units", "namespace", "name"
     )
-    lines = [_pod(pod) for pod in pods[:MOST_PODS]]
+    lines = [pod_line(pod) for pod in pods[:MOST_PODS]]
     return {
         "node": node,
         "groups": [_group(node, group) for group in node.groups],
@@ -76,8 +70,8 @@ def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
         "taints": [taint_text(taint) for taint in node.taints],
         "levels": _levels(cluster, node),
         "has_zone_level": any(level.name == "zone" for level in node.topology),
-        "pods": [line for line in lines if line.requests],
-        "other_pods": [line for line in lines if not line.requests],
+        "pods": [line for line in lines if line.asks],
+        "other_pods": [line for line in lines if not line.asks],
         # Kubernetes says 110 to 256 pods a node; beyond that a file may say anything.
         "hidden_pods": max(0, node.pods_count - MOST_PODS),
         "why_stranded": stranded.why(row, node),
@@ -141,8 +135,3 @@ def _measures(node: fi.Node) -> list[Measure]:
 
 def _measure(label: str, allocatable: int, taken: int, text: Callable[[int], str]) -> Measure:
     return Measure(label, text(allocatable), text(taken), text(max(0, allocatable - taken)))
-
-
-def _pod(row: PodRow) -> PodLine:
-    requests = ", ".join(f"{count} {name}" for name, count in sorted(row.requests.items()))
-    return PodLine(row, requests, row.owner)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
+from django.urls import reverse
 
 from planner.frame.search import LONGEST
 from planner.inventory.models import Cluster, PodRow
+from planner.inventory.pod_lines import state_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,11 @@ class OwnerLine:
     pods: int
     gpu_units: int
     gpu_resource: str
+
+    @property
+    def state_word(self) -> str:
+        """The state in the reader's language."""
+        return state_word(self.state)
 
 
 def owner_groups(cluster: Cluster, text: str = "") -> QuerySet[PodRow, Any]:
@@ -67,6 +74,12 @@ def chosen_owner(query: Mapping[str, str]) -> ChosenOwner | None:
     if not namespace or "\0" in namespace + owner:
         return None
     return ChosenOwner(namespace, owner)
+
+
+def owner_url(cluster: Cluster, namespace: str, owner: str) -> str:
+    """The address of the pods of one owner."""
+    query = {"namespace": namespace, "owner": owner}
+    return reverse("inventory:cluster-running", args=[cluster.uuid], query=query) + "#pods"
 
 
 def pods_of_owner(cluster: Cluster, chosen: ChosenOwner) -> QuerySet[PodRow]:

@@ -48,6 +48,11 @@ urlpatterns = [
         clusters.cluster_running_csv,
         name="cluster-running-csv",
     ),
+    path(
+        "clusters/<uuid:uuid>/waiting.csv",
+        clusters.cluster_waiting_csv,
+        name="cluster-waiting-csv",
+    ),
     path("clusters/<uuid:uuid>/snapshots/", clusters.snapshot_list, name="snapshot-list"),
     path(
         "clusters/<uuid:uuid>/snapshots/<int:number>/",

@@ -73,6 +73,7 @@ ENTRIES = {
     ),
     "inventory:cluster-running": Entry(get=READ, args=_cluster),
     "inventory:cluster-running-csv": Entry(get=READ, args=_cluster),
+    "inventory:cluster-waiting-csv": Entry(get=READ, args=_cluster),
     "inventory:snapshot-list": Entry(get=READ, args=_cluster),
     "inventory:snapshot-detail": Entry(get=READ, args=lambda w: [*_cluster(w), 1]),
     "inventory:cluster-readiness": Entry(get=READ, args=_cluster),

@@ -15,16 +15,28 @@ from planner.accounts.access import role_required
 from planner.accounts.middleware import PlannerRequest
 from planner.accounts.models import Role
 from planner.frame import navigation
-from planner.inventory import exports, fleet_figures, gpu_maps, queries, running, stored_figures
+from planner.inventory import (
+    exports,
+    fleet_figures,
+    gpu_maps,
+    queries,
+    running,
+    stored_figures,
+    waiting,
+)
 from planner.inventory.models import NodeRow, Snapshot
+from planner.inventory.pod_lines import pod_line
 from planner.inventory.tables import ClusterNodeTable, paginate
-from planner.inventory.views.objects import cluster_or_404
+from planner.inventory.views.objects import cluster_or_404, current_or_404
 
 PAGE_SIZE = 50
 OWNERS_ON_A_PAGE = 50
 PODS_ON_A_PAGE = 50
+WAITING_ON_A_PAGE = 10
 POD_PAGE = "pods"
-"""Word of the address for the page of an owner's pods; "page" is that of the owners."""
+WAITING_PAGE = "waiting"
+"""Words of the address for the page of an owner's pods and of what waits; "page" is that of the
+owners."""
 
 
 @require_GET
@@ -88,8 +100,18 @@ def cluster_running_csv(request: PlannerRequest, uuid: UUID) -> HttpResponse:
 
 @require_GET
 @role_required(Role.VIEWER)
+def cluster_waiting_csv(request: PlannerRequest, uuid: UUID) -> HttpResponse:
+    """What waits for GPUs: every line that is kept."""
+    cluster = cluster_or_404(request, uuid)
+    found = waiting.waiting_list(current_or_404(cluster))
+    lines = waiting.waiting_lines(cluster, found)
+    return exports.csv_response("waiting", *exports.waiting_rows(lines))
+
+
+@require_GET
+@role_required(Role.VIEWER)
 def cluster_running(request: PlannerRequest, uuid: UUID) -> HttpResponse:
-    """Who uses the GPUs: pods by owner, or the pods of one owner."""
+    """Who uses the GPUs and what waits for them: pods by owner, or the pods of one owner."""
     cluster = cluster_or_404(request, uuid)
     owner, text = running.chosen_owner(request.GET), running.searched(request.GET)
     pages = Paginator(running.owner_groups(cluster, text), OWNERS_ON_A_PAGE)
@@ -100,9 +122,14 @@ def cluster_running(request: PlannerRequest, uuid: UUID) -> HttpResponse:
         "page": page,
         "owners": running.owner_lines(page),
     }
+    if cluster.current_snapshot is not None:
+        waits = waiting.waiting_list(cluster.current_snapshot)
+        lines = Paginator(waiting.waiting_lines(cluster, waits), WAITING_ON_A_PAGE)
+        context |= {"waits": waits, "waiting": lines.get_page(request.GET.get(WAITING_PAGE))}
     if owner is not None:
         pods = Paginator(running.pods_of_owner(cluster, owner), PODS_ON_A_PAGE)
-        context["pods"] = pods.get_page(request.GET.get(POD_PAGE))
+        context["pods"] = found = pods.get_page(request.GET.get(POD_PAGE))
+        context["pod_lines"] = [pod_line(pod) for pod in found]
     return render(request, "inventory/cluster_running.html", context)
 
 

@@ -44,6 +44,7 @@ def addresses(cluster: Cluster) -> dict[str, str]:
         "cluster-slots-csv",
         "cluster-running",
         "cluster-running-csv",
+        "cluster-waiting-csv",
         "cluster-readiness",
         "cluster-readiness-csv",
         "snapshot-list",
