@@ -10,7 +10,8 @@ from fleet.inventory import DeclaredTopology, Inventory, Node
 from fleet.kubernetes.hypernodes import HyperTree, hyper_tree
 from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.objects_gangs import HyperNodeObject, ResourceFlavorObject, TopologyObject
-from fleet.kubernetes.topology import Keys, clique_places, lay, propose
+from fleet.kubernetes.topology import Keys, clique_places, lay
+from fleet.kubernetes.topology_proposal import propose, uncarried
 
 MOST_ASKED = 20
 """Keys that gangs ask for; a cluster with more of them has a mistake in its templates."""
@@ -32,7 +33,7 @@ def placed(inventory: Inventory, raw: RawCluster, levels: Keys = ()) -> Inventor
         nodes=nodes,
         topologies=topologies,
         proposed_levels=propose(nodes, topologies, _asked(inventory)),
-        problems=(*inventory.problems, *tree.problems),
+        problems=(*inventory.problems, *tree.problems, *uncarried(nodes, topologies)),
     )
     return lay(found, levels)
 

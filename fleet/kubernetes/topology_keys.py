@@ -78,8 +78,14 @@ PARTITIONS = {
 }
 """The key that tells the partitions of a domain apart."""
 
+CAPACITY_BLOCK = "topology.k8s.aws/capacity-block-id"
+"""The NVLink domain of AWS's UltraServers."""
+
 ULTRA_SERVERS = re.compile(r"(?:u-)?(?:p6e-gb[23]00|trn2u)")
 """Instance types of AWS whose capacity block is one NVLink or NeuronLink domain."""
+
+OF_SOME_MACHINES = frozenset({*NVLINK, *PARTITIONS.values(), CAPACITY_BLOCK})
+"""Keys of what only some machines have: a node without them is not lost."""
 
 _HYPER_TIER = "hypernodes.topology.volcano.sh/tier-"
 _GENERIC = re.compile(r"(?:^|[/._-])(block|rack)$")
@@ -88,7 +94,7 @@ _NAMES = {
     ZONE: "zone",
     CLIQUE: "nvlink-partition",
     "accelerator.topograph.run/sub-domain": "nvlink-partition",
-    "topology.k8s.aws/capacity-block-id": "nvlink",
+    CAPACITY_BLOCK: "nvlink",
     "fabric.topograph.run/tier-0": "rack",
     "backend.coreweave.cloud/leafgroup-name": "leaf",
     **{old: new.rpartition("/")[2] for new, old in OLD_NAMES.items()},

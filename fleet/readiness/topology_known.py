@@ -24,7 +24,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not nodes or not names:
         yield not_applicable(CHECK, QUESTION, say("No label tells GPU nodes apart by their place"))
         return
-    lost = {name: [n for n in nodes if n.domain(name) is None] for name in names}
+    lost = {name: [n for n in nodes if _lacks(n, name)] for name in names}
     odd = {name: found for name, found in lost.items() if found}
     if odd:
         yield Finding(
@@ -61,6 +61,14 @@ def check(subject: Subject) -> Iterator[Finding]:
         bounded([e for name in names for e in _domains(subject, nodes, name)]),
         source=_source(),
     )
+
+
+def _lacks(node: Node, name: str) -> bool:
+    """Whether the node lacks the label, and not only that of a level above it."""
+    step = next((step for step in node.topology if step.name == name), None)
+    if step is None or step.value is not None:
+        return step is None
+    return not (node.labels.get(step.key) or node.places.get(step.key))
 
 
 def _key(subject: Subject, name: str) -> str:

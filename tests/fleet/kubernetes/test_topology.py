@@ -33,6 +33,41 @@ def test_a_node_without_a_level_is_in_no_known_domain() -> None:
     assert inventory.nodes[0].domain("continent") is None
 
 
+def test_a_rack_of_an_unknown_block_is_an_unknown_rack() -> None:
+    found = cluster(
+        node("in", {BLOCK: "b1", RACK: "r1"}, gpus=1),
+        node("x", {RACK: "r1"}, gpus=1),  # perhaps of b1, perhaps of b2
+        node("y", {RACK: "r1"}, gpus=1),
+    )
+    assert [n.domain("rack") for n in found.nodes] == [("b1", "r1"), None, None]
+
+
+def test_a_level_that_other_nodes_have_takes_no_place_away() -> None:
+    found = cluster(
+        node("oci", {"oci.oraclecloud.com/host.network_block_id": "b",
+                     "oci.oraclecloud.com/host.rack_id": "r"}, gpus=1),
+        node("aws", {"topology.k8s.aws/network-node-layer-1": "s",
+                     "topology.k8s.aws/network-node-layer-2": "b2",
+                     "topology.k8s.aws/network-node-layer-3": "r2"}, gpus=1),
+    )  # fmt: skip
+    assert [name for name, _ in found.topology_keys][0] == "spine"
+    assert found.nodes[0].domain("rack") == ("?", "b", "r")
+    assert found.nodes[1].domain("rack") == ("s", "b2", "r2")
+
+
+def test_a_machine_without_nvlink_across_hosts_keeps_the_place_of_its_host() -> None:
+    host = "cloud.google.com/gce-topology-host"
+    network = {BLOCK: "b", RACK: "s"}
+    joined = [
+        node(f"j{n}", {**network, host: f"j{n}", "nvidia.com/gpu.clique": "u.1"}, gpus=4)
+        for n in range(2)
+    ]
+    found = cluster(*joined, node("single", {**network, host: "h"}, gpus=8))
+    assert [name for name, _ in found.topology_keys] == ["block", "rack", "nvlink", "host"]
+    assert found.nodes[2].domain("nvlink") is None
+    assert found.nodes[2].domain("host") == ("b", "s", "?", "h")
+
+
 def test_the_nvlink_domain_is_the_clique_without_its_last_part() -> None:
     found = cluster(node("a", {"nvidia.com/gpu.clique": "uuid.with.dots.7"}, gpus=1)).nodes[0]
     assert found.domain("nvlink") == ("uuid.with.dots",)
@@ -183,6 +218,28 @@ def test_topologies_of_two_flavors_share_levels_of_one_name() -> None:
     assert a.domain("rack") == a2.domain("rack") == ("1", "r")
     # The same words of another label are another place.
     assert b.domain("rack") not in (None, a.domain("rack"))
+
+
+def test_a_stated_topology_counts_by_the_labels_that_nodes_carry_and_the_rest_is_told() -> None:
+    labels = {"x.io/block": "1", "x.io/rack": "r", BLOCK: "b"}
+    found = cluster(
+        node("a", labels, gpus=1), topology("Topology", "d", "x.io/block", "x.io/row", "x.io/rack")
+    )
+    assert [(level.key, level.source) for level in found.proposed_levels] == [
+        (key, "Kueue Topology d (none of the GPU nodes carries x.io/row)")
+        for key in ("x.io/block", "x.io/rack")
+    ]
+    assert "Kueue Topology d: no node carries x.io/row" in found.problems
+
+
+def test_a_topology_of_nodes_without_gpus_is_no_odd_object() -> None:
+    found = cluster(
+        node("gpu", {BLOCK: "b"}, gpus=1),
+        node("cpu", {"x.io/row": "1"}),
+        topology("Topology", "d", "x.io/row"),
+    )
+    assert [name for name, _ in found.topology_keys] == ["block"]
+    assert found.problems == ()
 
 
 @pytest.mark.parametrize("kind", ["Topology", "KaiTopology", "ClusterTopologyBinding"])

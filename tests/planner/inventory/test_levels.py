@@ -233,8 +233,13 @@ class TestShowing:
                 )
             ],
         )
-        found = admin_client.get("/nodes/?cluster=holes&domain=block:/rack:r")
+        found = admin_client.get("/nodes/?cluster=holes&domain=block:")
         assert [row.record.name for row in found.context["table"].rows] == ["out"]
+        page = admin_client.get(queries.cluster_url(Cluster.objects.get(name="holes"), "topology"))
+        (table,) = page.context["slots"]
+        assert [row.name for row in table.rows] == [
+            "Whole cluster", "b", "r", "Block not labelled"
+        ]  # fmt: skip
 
     def test_fine_levels_of_a_large_cluster_are_folded_behind_a_door(
         self, admin_client: Client, team: Team, ada: User
