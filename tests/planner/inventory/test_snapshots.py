@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from planner.accounts.models import Team, User
 from planner.inventory import clusters, history, snapshots
-from planner.inventory.models import Cluster, NodeRow, Snapshot
+from planner.inventory.models import Cluster, NodeRow, NodeValue, ServingFacts, Snapshot
 from planner.jobs import runner
 from planner.jobs.models import Job
 from planner.plans.models import PinnedSnapshot, Plan, PlanRun
@@ -44,7 +44,8 @@ def test_old_snapshots_beyond_the_number_kept_go_and_the_current_one_stays(
         Snapshot.objects.filter(pk=snapshot.pk).update(is_complete=True)
     assert history.prune() == 2
     assert numbers() == [1, 4]
-    assert NodeRow.objects.count() == 2
+    assert NodeRow.objects.count() == NodeValue.objects.count() == 2
+    assert ServingFacts.objects.count() == 2
 
 
 def test_young_snapshots_beyond_the_number_kept_go_too(
