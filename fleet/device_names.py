@@ -57,6 +57,12 @@ _EXACT: dict[str, DeviceName | None] = {
     "habana.ai/gaudi": DeviceName("habana", UnitKind.WHOLE, is_gpu=False),
     "qualcomm.com/qaic": DeviceName("qualcomm", UnitKind.WHOLE, is_gpu=False),
 }
+_MEMORY_SIZES = {
+    "nvidia.com/gpumem": 1,
+    "volcano.sh/vgpu-memory": 1,
+    "volcano.sh/gpu-memory": 1,
+    "aliyun.com/gpu-mem": 1024,
+}
 _OTHER_VENDORS = {
     "huawei.com": "huawei",
     "cambricon.com": "cambricon",
@@ -160,6 +166,12 @@ def _other(vendor: str, name: str) -> DeviceName | None:
         if found:
             return DeviceName(vendor, kind, is_gpu=False) if kind is not None else None
     return DeviceName(vendor, UnitKind.UNCLASSIFIED, is_gpu=False)
+
+
+def unit_size(resource: str) -> int | None:
+    """MiB of device memory that one unit of a memory resource is, by the plugin's defaults; None
+    for plugins that we do not know."""
+    return _MEMORY_SIZES.get(resource)
 
 
 def is_passthrough(resource: str) -> bool:

@@ -61,11 +61,19 @@ class Units:
     requested: int | None = 0  # None: who holds them could not be read
     memory_mib: int | None = None  # of one unit
     profile: str | None = None  # "1g.5gb", "cpx_nps4"
+    per_device: int = 1  # units handed out of one MIG device: it is shared
 
     @property
     def free(self) -> int | None:
         """What nobody holds, whether or not the node takes pods; None where that is unknown."""
         return None if self.requested is None else max(0, self.allocatable - self.requested)
+
+    @property
+    def is_of_mig(self) -> bool:
+        """Whether one unit is a MIG device or a share of one."""
+        return self.kind is UnitKind.MIG or (
+            self.kind is UnitKind.SHARE and self.profile is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +147,24 @@ class DeviceGroup:
     unhealthy_source: str = ""  # what says so: "capacity minus allocatable"; "" without any
     use_unknown: str = ""  # why nobody can tell which boards are held; ``whole_free`` is None then
     boards_held: int = 0  # where ``use_unknown``: boards that are surely held
+    total_memory_mib: int | None = None  # of all boards, where they differ
 
     def units_of(self, kind: UnitKind) -> Iterator[Units]:
         return (u for u in self.units if u.kind == kind)
+
+    @property
+    def mig_devices(self) -> int:
+        """MIG devices that are offered, each once however many pods share it."""
+        return sum(-(-u.capacity // u.per_device) for u in self.units if u.is_of_mig)
+
+    @property
+    def has_untold_sick(self) -> bool:
+        """Whether parts of boards are withdrawn, which do not say how many boards are sick."""
+        return any(
+            unit.capacity > unit.allocatable
+            and (unit.is_of_mig or (unit.kind is UnitKind.VGPU and self.physical is None))
+            for unit in self.units
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +260,8 @@ class Node:
     """Devices offered through DRA that are no GPUs, by driver: IMEX channels, NICs, TPUs."""
     places: dict[str, str] = field(default_factory=dict)
     """Where it stands by what is no label: HyperNodes by tier, the NVLink domain of a clique."""
+    others: tuple[Units, ...] = ()
+    """Accelerators that are no GPUs, and their shares: Gaudi, TPU, Neuron, NPU."""
 
     @property
     def is_gpu_node(self) -> bool:

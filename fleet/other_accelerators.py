@@ -15,7 +15,7 @@ from fleet.catalogue.accelerators import Accelerator
 from fleet.catalogue.card_names import Cards, candidates, from_gke_label, from_karpenter
 from fleet.catalogue.instance_types import InstanceType, instance_type
 from fleet.device_names import DEVICE_KINDS, device_name
-from fleet.inventory import Node, UnitKind
+from fleet.inventory import Node, UnitKind, Units
 from fleet.units import plain_count
 
 _GKE_TPU = "cloud.google.com/gke-tpu-accelerator"
@@ -52,21 +52,22 @@ class OtherAccelerators:
     devices: int | None
     source: str
     kind: UnitKind | None  # what one unit of the device resource is; None where none is offered
-    resources: dict[str, int]  # capacity by resource, each in its own unit
+    units: tuple[Units, ...]  # what is offered and held, each resource in its own unit
     topology: str = ""  # of the slice that the node belongs to: "2x4"
 
 
 def other_accelerators(node: Node) -> tuple[OtherAccelerators, ...]:
     """What the node has besides GPUs, by maker."""
     cards = _cards(node)
-    offered: dict[str, dict[str, int]] = {}
-    for name, amount in node.extended.items():
-        kind = device_name(name)
-        if kind is not None and not kind.is_gpu:
-            offered.setdefault(kind.vendor, {})[name] = amount
+    offered: dict[str, list[Units]] = {}
+    for unit in node.others:
+        kind = device_name(unit.resource)
+        if kind is not None:
+            offered.setdefault(kind.vendor, []).append(unit)
     makers = dict.fromkeys((*offered, *filter(None, (maker_of(card) for card in cards))))
     return tuple(
-        _of_maker(node, maker, offered.get(maker, {}), _mine(cards, maker)) for maker in makers
+        _of_maker(node, maker, tuple(offered.get(maker, ())), _mine(cards, maker))
+        for maker in makers
     )
 
 
@@ -104,22 +105,22 @@ def _of_machine(node: Node) -> Cards:
     return candidates(kind.gpu_model) if kind is not None else ()
 
 
-def _of_maker(node: Node, maker: str, resources: dict[str, int], cards: Cards) -> OtherAccelerators:
+def _of_maker(node: Node, maker: str, units: tuple[Units, ...], cards: Cards) -> OtherAccelerators:
     unknown = (None, "no object says how many", None)
-    devices, source, kind = next(_counts(node, maker, resources, cards), unknown)
+    devices, source, kind = next(_counts(node, maker, units, cards), unknown)
     return OtherAccelerators(
         vendor=maker,
         model=cards[0].name if len(cards) == 1 else None,
         devices=devices,
         source=source,
         kind=kind,
-        resources=resources,
+        units=units,
         topology=node.labels.get(_GKE_TOPOLOGY, "")[:63] if maker == "google" else "",
     )
 
 
 def _counts(
-    node: Node, maker: str, resources: dict[str, int], cards: Cards
+    node: Node, maker: str, units: tuple[Units, ...], cards: Cards
 ) -> Iterator[tuple[int, str, UnitKind | None]]:
     """Ways to count devices, best first: a sharing system's register, whole devices offered,
     labels, the machine type. Shares and partitions are counted as what they are."""
@@ -127,10 +128,9 @@ def _counts(
     boards, _ = registered_boards(node.annotations.get(register, ""))
     if boards:
         yield len(boards), f"annotation {register}", None
-    kinds = {name: kind.kind for name in resources if (kind := device_name(name)) is not None}
-    for name, unit in kinds.items():
-        if unit is UnitKind.WHOLE and resources[name]:
-            yield resources[name], f"resource {name}", unit
+    for unit in units:
+        if unit.kind is UnitKind.WHOLE and unit.capacity:
+            yield unit.capacity, f"resource {unit.resource}", unit.kind
     keys = (_GKE_COUNT,) if maker == "google" else _KARPENTER_COUNTS if cards else ()
     for key in keys:
         counted = plain_count(node.labels.get(key))
@@ -139,6 +139,7 @@ def _counts(
     machine = _machine(node)
     if machine is not None and cards and _of_machine(node) == cards and machine.gpu_count >= 1:
         yield int(machine.gpu_count), f"instance type {machine.name}", None
-    for name, unit in kinds.items():
-        if unit in DEVICE_KINDS and unit is not UnitKind.WHOLE and resources[name]:
-            yield resources[name], f"resource {name}: {unit} units, not devices", unit
+    for unit in units:
+        if unit.kind in DEVICE_KINDS and unit.kind is not UnitKind.WHOLE and unit.capacity:
+            how = f"resource {unit.resource}: {unit.kind} units, not devices"
+            yield unit.capacity, how, unit.kind

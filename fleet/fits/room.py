@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fleet.fits.ask import Ask
-from fleet.inventory import DeviceGroup, Node, Sharing, UnitKind
+from fleet.inventory import DeviceGroup, Node, Sharing, UnitKind, Units
 
 _PLENTY = 1 << 60
 
@@ -62,6 +62,9 @@ class Room:
         groups = [g for g in node.groups if not model or is_model(g, model)]
         for group in groups:
             self._offer(group, held)
+        if not model:
+            for unit in node.others:
+                self._add(unit)
         for resource, drivers in mapped.items():
             if not self.offered.get(resource):
                 self._offer_mapped(resource, drivers, groups)
@@ -71,8 +74,7 @@ class Room:
             if unit.kind is UnitKind.DRA:
                 continue
             name = unit.resource
-            self.offered[name] = self.offered.get(name, 0) + unit.allocatable
-            self.units[name] = self.units.get(name, 0) + self.node.free(unit)
+            self._add(unit)
             if group.sharing != Sharing.FRACTIONAL or group.physical is None:
                 continue
             idle = min(group.whole_free or 0, group.physical)
@@ -84,6 +86,11 @@ class Room:
             elif unit.kind is UnitKind.MEMORY and group.memory_gib:
                 spare = max(0, self.node.free(unit) - idle * group.memory_gib)
                 self.boards[name] = Boards(idle, group.memory_gib, spare)
+
+    def _add(self, unit: Units) -> None:
+        name = unit.resource
+        self.offered[name] = self.offered.get(name, 0) + unit.allocatable
+        self.units[name] = self.units.get(name, 0) + self.node.free(unit)
 
     def _offer_mapped(
         self, resource: str, drivers: frozenset[str], groups: list[DeviceGroup]

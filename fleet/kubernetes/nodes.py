@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from fleet.catalogue.instance_types import InstanceType, instance_type
-from fleet.device_names import DeviceName, device_name
-from fleet.inventory import DeviceGroup, Node, Taint, UnitKind
+from fleet.device_names import DEVICE_KINDS, DeviceName, device_name
+from fleet.inventory import DeviceGroup, Node, Taint, UnitKind, Units
 from fleet.kubernetes.device_facts import NodeFacts, speaks_of_devices
 from fleet.kubernetes.devices import device_groups
 from fleet.kubernetes.dra_sums import DraDevices
@@ -87,6 +87,7 @@ def node_value(
         is_simulated=_is_simulated(node, labels, taints),
         problems=tuple(dict.fromkeys(problems)),
         extended=_foreign(status, groups, problems),
+        others=_others(status, use, problems),
         created=time_of(node.metadata.creationTimestamp),
         other_devices=dict(others or {}),
     )
@@ -206,6 +207,33 @@ def _foreign(
         if kind is None or not kind.is_gpu or (_may_be_no_gpu(kind) and name not in shown):
             found[name] = amount
     return found
+
+
+def _others(status: NodeStatus, use: NodeUse, problems: list[str]) -> tuple[Units, ...]:
+    """Accelerators that are no GPUs, with what pods hold of them. What pods hold and the node no
+    longer offers stays, with a capacity of 0."""
+    capacity = _counts(status.capacity, problems)
+    offered = status.allocatable if status.allocatable is not None else status.capacity
+    allocatable = _counts(offered, problems)
+    found = []
+    for name in dict.fromkeys((*capacity, *allocatable, *use.devices)):
+        kind = device_name(name)
+        if kind is None or kind.is_gpu:
+            continue
+        if name not in capacity and name not in allocatable and kind.kind not in DEVICE_KINDS:
+            continue  # memory and core requests of a scheduler that advertises none
+        can_be_had = allocatable.get(name, 0)
+        found.append(
+            Units(
+                resource=name,
+                kind=kind.kind,
+                capacity=max(capacity.get(name, can_be_had), can_be_had),
+                allocatable=can_be_had,
+                requested=use.devices.get(name, 0),
+                profile=kind.profile,
+            )
+        )
+    return tuple(found)
 
 
 def _may_be_no_gpu(kind: DeviceName) -> bool:

@@ -97,15 +97,16 @@ def _odd(node: Node, group: DeviceGroup) -> Evidence | None:
 def mig_slices(group: DeviceGroup) -> tuple[int, int]:
     """Compute slices that the MIG devices of a group take, and those that its cut boards have."""
     used, of_board = 0, _SLICES
-    for unit in group.units_of(UnitKind.MIG):
-        if unit.profile is None or not unit.capacity:
+    for unit in group.units:
+        if not unit.is_of_mig or unit.profile is None or not unit.capacity:
             continue
+        devices = -(-unit.capacity // unit.per_device)
         cut = agreed_profile((group.model,) if group.model else (), unit.profile)
         if cut is not None:
             of_board = cut.compute_slices_total
-            used += unit.capacity * cut.compute_slices
+            used += devices * cut.compute_slices
         else:  # a board that is not in the catalogue: the name of a profile begins with it
             head = unit.profile.partition("g.")[0]
-            used += unit.capacity * (int(head) if head.isdecimal() else 0)
+            used += devices * (int(head) if head.isdecimal() else 0)
     whole = sum(u.capacity for u in group.units_of(UnitKind.WHOLE))
     return used, of_board * max(0, (group.physical or 0) - whole)

@@ -192,7 +192,7 @@ def test_a_neuron_chip_and_its_cores_are_the_same_silicon() -> None:
     both = {"aws.amazon.com/neuron": "12", "aws.amazon.com/neuroncore": "24"}
     found = others({TYPE: "inf2.48xlarge"}, both)
     assert (found.vendor, found.model, found.devices) == ("aws", "Inferentia2", 12)
-    assert found.resources == {name: int(n) for name, n in both.items()}
+    assert {u.resource: u.capacity for u in found.units} == {n: int(c) for n, c in both.items()}
     cores = {"aws.amazon.com/neuroncore": "24"}
     assert others({}, cores).devices is None  # how many cores a chip has is not told
     assert others({TYPE: "inf2.48xlarge"}, cores).devices == 12
@@ -260,7 +260,9 @@ def test_other_makers_count_devices_shares_and_memory_apart(
 ) -> None:
     found = others({}, resources)
     assert (found.vendor, found.devices, found.kind) == (vendor, devices, kind)
-    assert found.resources == {name: int(amount) for name, amount in resources.items()}
+    assert {u.resource: u.capacity for u in found.units} == {
+        n: int(c) for n, c in resources.items()
+    }
 
 
 def test_the_register_of_another_maker_counts_its_boards() -> None:
