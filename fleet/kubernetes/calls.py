@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,7 +12,14 @@ from typing import NoReturn
 
 import msgspec
 
-from fleet.kubernetes.fetching import FetchError, FetchLimits, Patience, Reason, malformed
+from fleet.kubernetes.fetching import (
+    ConnectionBroke,
+    FetchError,
+    FetchLimits,
+    Patience,
+    Reason,
+    malformed,
+)
 from fleet.kubernetes.transport import Answer, Connection
 from fleet.words import say
 
@@ -36,7 +44,7 @@ class Caller:
         others raise FetchError."""
         where = path.partition("?")[0]
         for attempt in range(1, self._limits.tries + 1):
-            answer = self._connection.get(path, accept, etag)
+            answer = self._answer(path, accept, etag)
             if answer.status in _PASSED_ON or (etag and answer.status == 304):
                 return answer
             if answer.status == 401:
@@ -51,15 +59,34 @@ class Caller:
                 self._patience.sleep(self._pause(answer, attempt, where))
         raise _worn_out(answer.status, where)
 
+    def _answer(self, path: str, accept: str, etag: str) -> Answer:
+        """An answer whatever its status, over another connection where one breaks off.
+
+        Where nothing has answered yet, the address may be wrong: that is said soon.
+        """
+        for attempt in itertools.count(1):
+            try:
+                return self._connection.get(path, accept, etag)
+            except ConnectionBroke:
+                known = self._connection.has_answered
+                if attempt > (self._limits.reconnects if known else self._limits.tries - 1):
+                    raise
+            self._patience.sleep(self._back_off(attempt))
+        raise AssertionError("unreachable")
+
+    def _back_off(self, attempt: int) -> float:
+        """Seconds, with jitter: many clusters' syncs must not come back in step."""
+        jitter = random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
+        return self._limits.back_off_s * (1 << (attempt - 1)) * jitter
+
     def _pause(self, answer: Answer, attempt: int, where: str) -> float:
         asked = retry_after_s(answer.retry_after)
-        # Jitter, so that many clusters' syncs do not come back in step.
-        jitter = random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
         if asked is None:
-            return self._limits.back_off_s * (1 << (attempt - 1)) * jitter
+            return self._back_off(attempt)
         if asked > self._limits.retry_after_s:
             raise _worn_out(answer.status, where)
-        return asked + self._limits.back_off_s * (jitter - 0.5)  # never before it was asked for
+        later = random.uniform(0, self._limits.back_off_s)  # noqa: S311 (no secret)
+        return asked + later  # never before it was asked for
 
 
 def _worn_out(status: int, where: str) -> FetchError:

@@ -20,6 +20,7 @@ class Reason(StrEnum):
     ADDRESS = "address"  # refused by the address rules
     DNS = "dns"
     REFUSED = "refused"  # nothing answers there
+    CONNECTION = "connection"  # broke off, again and again
     TLS = "tls"
     TIMEOUT = "timeout"
     UNAUTHORIZED = "unauthorized"  # 401
@@ -44,6 +45,15 @@ class FetchError(Exception):
         self.way_out = way_out
 
 
+class ConnectionBroke(FetchError):
+    """There was no connection, or it ended before its answer did. Servers that restart do that,
+    so another try may do."""
+
+
+class PageTooLarge(FetchError):
+    """One answer is beyond the limit on bytes; one of fewer objects may not be."""
+
+
 @dataclass(frozen=True, slots=True)
 class FetchProgress:
     """phase: "connect", "discovery", a resource such as "pods", "done". objects: read so far, in
@@ -65,6 +75,7 @@ class FetchLimits:
     pages: int = 4_000  # per resource
     objects: int = 1_000_000  # in all
     tries: int = 3
+    reconnects: int = 5  # 1 + 2 + 4 + 8 + 16 s: a server that has answered may restart meanwhile
     back_off_s: float = 1.0  # doubled with every try
     retry_after_s: float = 60.0  # longest wait that a server may ask for; API servers ask up to 32
     restarts: int = 2  # of one list, after 410
@@ -129,11 +140,13 @@ class Spent:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.bytes = 0
+        self.answers = 0
 
-    def add(self, more: int) -> None:
-        """Count an answer, after decompression."""
+    def add(self, more: int, *, is_whole: bool = True) -> None:
+        """Count the bytes of an answer, or of the start of one, after decompression."""
         with self._lock:
             self.bytes += more
+            self.answers += is_whole
 
 
 def no_api_server(path: str, status: int) -> FetchError:

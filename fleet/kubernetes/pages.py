@@ -11,7 +11,7 @@ import msgspec
 
 from fleet.inventory import ReadResult, ReadStatus
 from fleet.kubernetes.calls import reading, unexpected
-from fleet.kubernetes.fetching import FetchError, FetchLimits, Reason, malformed
+from fleet.kubernetes.fetching import FetchError, FetchLimits, PageTooLarge, Reason, malformed
 from fleet.kubernetes.interned import Interned
 from fleet.kubernetes.objects import Page, cut_page, decode_items, note, unique
 from fleet.kubernetes.objects_core import Object
@@ -19,6 +19,9 @@ from fleet.kubernetes.resources import Resource
 from fleet.kubernetes.served import api_path
 from fleet.kubernetes.transport import Answer
 from fleet.words import say
+
+_MOST_A_PAGE = {"resourceslices.resource.k8s.io": 100}
+"""A slice of 128 devices with their counters is as large as a hundred pods."""
 
 Ask = Callable[[str], Callable[[], Answer]]
 """Sends a request, perhaps in a thread; what it gives waits for the answer."""
@@ -162,16 +165,25 @@ class ListReader:
         seen: set[str] = set()
         resource_version = ""
         expired = 0
-        pending = self._ask(path, "")
+        token = ""
+        size = min(self.page_size, _MOST_A_PAGE.get(self.resource.key, self.page_size))
+        pending = self._ask(path, token, size)
         for number in range(1, self.limits.pages + 1):
-            answer = pending()
+            try:
+                answer = pending()
+            except PageTooLarge:
+                if size == 1:
+                    raise self._too_large_an_object() from None
+                size //= 2
+                pending = self._ask(path, token, size)
+                continue
             if answer.status == 410 and take_rest and expired < self.limits.restarts:
                 expired += 1
                 token = _new_token(answer.body)
                 if not token or token in seen:
                     raise _Expired
                 seen.add(token)
-                pending = self._ask(path, token)
+                pending = self._ask(path, token, size)
                 continue
             if refused := self._refused(answer.status, path):
                 return refused
@@ -183,7 +195,7 @@ class ListReader:
                 )
             if token and number < self.limits.pages:
                 seen.add(token)
-                pending = self._ask(path, token)  # on its way while this page is decoded
+                pending = self._ask(path, token, size)  # on its way while this page is decoded
             self._take(page, path, problems)
             resource_version = resource_version or page.resource_version
             if not token:
@@ -191,8 +203,8 @@ class ListReader:
                 return _torn(listing, self.limits.restarts + expired) if expired else listing
         raise self._too_long()
 
-    def _ask(self, path: str, token: str) -> Callable[[], Answer]:
-        query = {"limit": str(self.page_size), **({"continue": token} if token else {})}
+    def _ask(self, path: str, token: str, size: int) -> Callable[[], Answer]:
+        query = {"limit": str(size), **({"continue": token} if token else {})}
         return self.ask(f"{path}?{urlencode(query)}")
 
     def _refused(self, status: int, path: str) -> Listing | None:
@@ -213,6 +225,17 @@ class ListReader:
         for line in lines:
             note(problems, line)
         self.on_page(self.sink.count)
+
+    def _too_large_an_object(self) -> FetchError:
+        return FetchError(
+            Reason.TOO_LARGE,
+            say(
+                "One object of the list of {resource} is larger than {n} MiB.",
+                resource=self.resource.key,
+                n=self.limits.page_bytes >> 20,
+            ),
+            say("API servers keep none of this size: check that the address is that of one."),
+        )
 
     def _too_long(self) -> FetchError:
         return FetchError(

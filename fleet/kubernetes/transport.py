@@ -20,10 +20,13 @@ from typing import Any
 
 from fleet.kubernetes.address import Target
 from fleet.kubernetes.certificates import CertificateError, tls_context
+from fleet.kubernetes.dialing import Dialer, kind_of
 from fleet.kubernetes.fetching import (
     POLL_S,
+    ConnectionBroke,
     FetchError,
     FetchLimits,
+    PageTooLarge,
     Patience,
     Reason,
     Spent,
@@ -33,43 +36,6 @@ from fleet.kubernetes.kubeconfig import ClusterAccess
 from fleet.words import say
 
 _CHUNK = 256 * 1024
-
-
-def _not_trusted(at: str, code: int) -> str:
-    """A code of OpenSSL's X509_verify_cert in our words: OpenSSL's hold names from outside."""
-    match code:
-        case 9:
-            return say(
-                "The server at {at} is not trusted: its certificate is not valid yet.", at=at
-            )
-        case 10:
-            return say("The server at {at} is not trusted: its certificate has expired.", at=at)
-        case 18:
-            return say(
-                "The server at {at} is not trusted: its certificate is self-signed and not the "
-                "given CA.",
-                at=at,
-            )
-        case 19 | 20:
-            return say(
-                "The server at {at} is not trusted: its certificate was signed by an authority "
-                "that is not the given CA.",
-                at=at,
-            )
-        case 62:
-            return say(
-                "The server at {at} is not trusted: its certificate is for another host name.",
-                at=at,
-            )
-        case 64:
-            return say(
-                "The server at {at} is not trusted: its certificate is for another IP address.",
-                at=at,
-            )
-        case _:
-            return say(
-                "The server at {at} is not trusted: its certificate cannot be verified.", at=at
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +63,8 @@ class Connection:
         self._target = target
         self._patience = patience
         self._limits = limits
-        self._server_name = access.tls_server_name or target.host
         self._spent = spent
         self._socket: socket.socket | None = None
-        self._context: ssl.SSLContext | None = None
         self._headers = {
             "Host": target.authority,
             "User-Agent": "gpu-fleet-planner",
@@ -108,15 +72,21 @@ class Connection:
         }
         if access.token:
             self._headers["Authorization"] = f"Bearer {access.token}"
+        context = None
         if target.scheme == "https":
             try:
-                self._context = tls_context(
-                    access.ca_pem, access.client_cert_pem, access.client_key_pem
-                )
+                context = tls_context(access.ca_pem, access.client_cert_pem, access.client_key_pem)
             except CertificateError as error:
                 raise FetchError(
                     Reason.TLS, str(error), say("Enter the access to the cluster again.")
                 ) from None
+        server_name = access.tls_server_name or target.host
+        self._dialer = Dialer(target, context, server_name, patience, limits)
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether this server has answered anything at all, over whichever connection."""
+        return self._spent.answers > 0
 
     def close(self) -> None:
         if self._socket is not None:
@@ -148,7 +118,7 @@ class Connection:
         client = http.client.HTTPConnection(self._target.host, self._target.port)
         client.auto_open = 0
         if self._socket is None:
-            self._socket = self._dial()
+            self._socket = self._dialer.dial()
         client.sock = _PatientSocket(self._socket, self._patience, self._limits.silence_s)
         try:
             client.putrequest(
@@ -162,9 +132,12 @@ class Connection:
             body = self._body(response, where)
         except OSError:
             raise  # RemoteDisconnected is one too; get() knows whether to call again
+        except http.client.IncompleteRead:
+            self.close()
+            raise _cut_off(where) from None
         except (http.client.HTTPException, ValueError):
             self.close()
-            malformed(say("The answer to {where} was cut off or is not HTTP.", where=where))
+            malformed(say("The answer to {where} is not HTTP.", where=where))
         except BaseException:
             self.close()
             raise
@@ -211,93 +184,53 @@ class Connection:
                 malformed(say("The answer to {where} is not valid gzip.", where=where))
             self._check_size(wire, len(body), where)
         if response.length or (inflate and body and not inflate.eof):
-            malformed(say("The answer to {where} was cut off.", where=where))
+            raise _cut_off(where)
         self._spent.add(len(body))
         return bytes(body)
 
     def _check_size(self, wire: int, page: int, where: str) -> None:
         """Both counts are bounded: a little may unpack to much, and much to nothing."""
         size = max(wire, page)
-        if size > self._limits.page_bytes or self._spent.bytes + size > self._limits.total_bytes:
+        way_out = say("Check that the address is that of a Kubernetes API server.")
+        if self._spent.bytes + size > self._limits.total_bytes:
             raise FetchError(
                 Reason.TOO_LARGE,
-                say("The answer to {where} is larger than the limit on what is read.", where=where),
-                say("Check that the address is that of a Kubernetes API server."),
+                say(
+                    "All answers together are larger than {n} MiB, the limit on one sync.",
+                    n=self._limits.total_bytes >> 20,
+                ),
+                way_out,
             )
-
-    def _dial(self) -> socket.socket:
-        """A connection to the tested address; TLS verifies the name that the user gave."""
-        addresses = (self._target.ip, *self._target.more_ips)
-        for index, ip in enumerate(addresses):
-            wait = min(self._limits.connect_s, self._patience.left())
-            try:
-                plain = socket.create_connection((ip, self._target.port), timeout=wait)
-                break
-            except OSError as error:
-                if index + 1 < len(addresses):
-                    continue
-                raise self._unreachable(error) from None
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self._context is None:
-            return plain
-        try:
-            plain.settimeout(min(self._limits.connect_s, self._patience.left()))
-            return self._context.wrap_socket(plain, server_hostname=self._server_name)
-        except ssl.SSLCertVerificationError as error:
-            plain.close()
-            raise FetchError(
-                Reason.TLS,
-                _not_trusted(self._target.authority, error.verify_code),
+        if size > self._limits.page_bytes:
+            self._spent.add(size, is_whole=False)
+            raise PageTooLarge(
+                Reason.TOO_LARGE,
                 say(
-                    "Give the CA certificate of this cluster, and an address that its certificate "
-                    "names."
+                    "The answer to {where} is larger than {n} MiB.",
+                    where=where,
+                    n=self._limits.page_bytes >> 20,
                 ),
-            ) from None
-        except TimeoutError as error:
-            plain.close()
-            raise self._unreachable(error) from None
-        except (ssl.SSLError, OSError):
-            plain.close()
-            raise FetchError(
-                Reason.TLS,
-                say(
-                    "The server at {at} does not complete a TLS handshake.",
-                    at=self._target.authority,
-                ),
-                say(
-                    "Check the address and port, and whether the server asks for a client "
-                    "certificate."
-                ),
-            ) from None
-
-    def _unreachable(self, error: OSError) -> FetchError:
-        if isinstance(error, TimeoutError):
-            return FetchError(
-                Reason.TIMEOUT,
-                say(
-                    "{at} did not answer within {limit:g} s.",
-                    at=self._target.authority,
-                    limit=self._limits.connect_s,
-                ),
-                say("Check the address, and that a firewall lets this machine reach it."),
+                way_out,
             )
-        return FetchError(
-            Reason.REFUSED,
-            say("Nothing accepts a connection at {at}.", at=self._target.authority),
-            say("Check the address and port, and that the API server runs."),
-        )
 
     def _broken(self, error: OSError) -> FetchError:
-        # The end of a connection is no fault of its TLS, though the library calls it one.
-        is_tls = isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError)
-        return FetchError(
-            Reason.TLS if is_tls else Reason.REFUSED,
+        kind = kind_of(error)
+        return kind(
+            Reason.CONNECTION if kind is ConnectionBroke else Reason.TLS,
             say(
                 "The server at {at} closed the connection without an answer.",
                 at=self._target.authority,
             ),
             say("If it asks for a client certificate, check that it is valid; else sync again."),
         )
+
+
+def _cut_off(where: str) -> ConnectionBroke:
+    return ConnectionBroke(
+        Reason.CONNECTION,
+        say("The answer to {where} was cut off, several times.", where=where),
+        say("Look at the API server and at what lies before it, then sync again."),
+    )
 
 
 class _PatientSocket:

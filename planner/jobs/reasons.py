@@ -26,6 +26,10 @@ SENTENCES: dict[str, tuple[str | Promise, str | Promise]] = {
         _("Check its spelling and that this machine can resolve it."),
     ),
     "refused": (_("Nothing accepts a connection at this address."), _CHECK_ADDRESS),
+    "connection": (
+        _("The connection broke off, again and again."),
+        _("Look at the API server and at what lies before it, then sync again."),
+    ),
     "tls": (
         _("No trusted TLS connection could be made."),
         _("Give the CA certificate of this cluster, and an address that its certificate names."),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import gc
 import gzip
 import json
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,12 +25,14 @@ from fleet.kubernetes.address import AddressPolicy
 from fleet.kubernetes.api import FetchError, FetchProgress, Reason, fetch
 from fleet.kubernetes.calls import Caller, retry_after_s
 from fleet.kubernetes.fetching import FetchLimits
+from fleet.kubernetes.kubeconfig import ClusterAccess
 from fleet.kubernetes.objects import MAX_PROBLEMS, RawCluster, decode_items
 from fleet.kubernetes.resources import PODS as PODS_RESOURCE
 from fleet.kubernetes.transport import Answer
 from tests.fakes.kubeapi import (
     FakeKubeApi,
     Step,
+    chunks_that_stop,
     cut_after,
     drip,
     hang,
@@ -288,9 +293,6 @@ def test_a_list_that_expires_three_times_ends_the_sync(fake: FakeKubeApi) -> Non
 DEEP = b'{"kind":"NodeList","items":' + b"[" * 200_000
 
 BROKEN: dict[str, Step] = {
-    "cut in the middle": cut_after(200),
-    "cut at once": cut_after(0),
-    "shorter than promised, though valid": cut_after(1000, body=list_body("NodeList", [])),
     "wrong length": raw(list_body("NodeList", [])[:-4]),
     "a login page": raw(b"<!doctype html><title>Log in</title>", "text/html"),
     "nothing": raw(b""),
@@ -309,7 +311,6 @@ BROKEN: dict[str, Step] = {
     "not UTF-8": raw(b'{"kind":"Node\xff\xfeList","items":[]}'),
     "deep nesting": raw(DEEP),
     "broken gzip": raw(b"\x1f\x8bxxxxxxxx", Content_Encoding="gzip"),
-    "cut gzip": raw(gzip.compress(list_body("NodeList", []))[:-9], Content_Encoding="gzip"),
     "more after the end of gzip": raw(
         gzip.compress(list_body("NodeList", [])) + b"x" * 1_000_000, Content_Encoding="gzip"
     ),
@@ -317,6 +318,115 @@ BROKEN: dict[str, Step] = {
     "a teapot": status(418),
     "not modified": status(400),
 }
+
+
+CUT: dict[str, Step] = {
+    "cut in the middle": cut_after(200),
+    "cut at once": cut_after(0),
+    "shorter than promised, though valid": cut_after(1000, body=list_body("NodeList", [])),
+    "chunks that stop": chunks_that_stop(list_body("NodeList", [])),
+    "cut gzip": raw(gzip.compress(list_body("NodeList", []))[:-9], Content_Encoding="gzip"),
+    "hung up": hang_up(),
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_an_answer_that_is_cut_off_is_asked_for_again(fake: FakeKubeApi, name: str) -> None:
+    """A rolling restart of the API servers cuts a page now and then."""
+    first = page("NodeList", [{"metadata": {"name": "n0"}}, {"metadata": {"name": "n1"}}], "2")
+    fake.script(NODES, CUT[name], first, CUT[name], CUT[name])
+    cluster = read(fake)
+    assert [item.metadata.name for item in cluster.objects["nodes"]] == [f"n{i}" for i in range(6)]
+    assert cluster.problems == ()
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_answers_that_are_cut_off_again_and_again_end_the_sync(
+    fake: FakeKubeApi, name: str
+) -> None:
+    fake.script(NODES, page("NodeList", [{"metadata": {"name": "half"}}], "2"), *[CUT[name]] * 20)
+    assert failure(fake, replace(QUICK, reconnects=2)).code is Reason.CONNECTION
+    tries = [
+        request.query["continue"] for request in fake.requests if request.query.get("continue")
+    ]
+    assert set(tries) == {"2"}
+    # A connection that ends without a byte may have been closed while it was idle: once more each.
+    assert len(tries) in (3, 4)
+
+
+class GoesAway:
+    """A server that nobody reaches for a while, in the middle of a list."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def __call__(self, connection: socket.socket, address: object) -> int:
+        self.left -= 1
+        return errno.ECONNREFUSED if self.left >= 0 else self.real(connection, address)
+
+    real = staticmethod(socket.socket.connect_ex)
+
+
+@pytest.mark.parametrize("away", [1, 5])
+def test_a_server_that_restarts_in_the_middle_of_a_list_costs_nothing(
+    fake: FakeKubeApi, monkeypatch: pytest.MonkeyPatch, away: int
+) -> None:
+    def cut_and_go(handler: object, request: object) -> None:
+        monkeypatch.setattr(socket.socket, "connect_ex", lambda *args: gone(*args))
+        cut_after(10)(handler, request)  # type: ignore[arg-type]
+
+    gone = GoesAway(away - 1)
+    fake.script(PODS, cut_and_go)
+    read(fake)
+    assert gone.left < 0
+
+
+def test_a_server_that_stays_away_is_refused(
+    fake: FakeKubeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_and_go(handler: object, request: object) -> None:
+        monkeypatch.setattr(socket.socket, "connect_ex", lambda *_: errno.ECONNREFUSED)
+        cut_after(10)(handler, request)  # type: ignore[arg-type]
+
+    fake.script(PODS, cut_and_go)
+    assert failure(fake).code is Reason.REFUSED
+
+
+def test_an_address_that_never_answered_is_given_up_after_three_tries(
+    monkeypatch: pytest.MonkeyPatch, fake: FakeKubeApi
+) -> None:
+    tried = []
+    monkeypatch.setattr(
+        socket.socket, "connect_ex", lambda *args: tried.append(args) or errno.ECONNREFUSED
+    )
+    assert failure(fake).code is Reason.REFUSED
+    assert len(tried) == 3
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["tcp", "tls"])
+def test_cancel_is_heard_while_nobody_answers_the_call(tls: bool) -> None:
+    """A port that takes calls and then says nothing, as behind some firewalls."""
+    asked: list[float] = []
+    started = time.monotonic()
+
+    def cancelled() -> bool:
+        asked.append(time.monotonic() - started)
+        return asked[-1] > 0.3
+
+    full = socket.create_server(("127.0.0.1", 0), backlog=0)
+    with contextlib.ExitStack() as calls:
+        calls.enter_context(full)
+        port = full.getsockname()[1]
+        if not tls:  # further calls are not even taken
+            for _ in range(4):
+                caller = calls.enter_context(socket.socket())
+                caller.setblocking(False)
+                caller.connect_ex(("127.0.0.1", port))
+        scheme = "https" if tls else "http"
+        access = ClusterAccess(server=f"{scheme}://127.0.0.1:{port}", token=None)
+        with pytest.raises(FetchError) as caught:
+            fetch(access, LOOPBACK, limits=FetchLimits(connect_s=60), cancelled=cancelled)
+    assert caught.value.code is Reason.CANCELLED
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -401,14 +511,15 @@ def test_a_list_without_end_is_stopped_by_the_number_of_objects(fake: FakeKubeAp
 def test_a_compressed_bomb_is_stopped_before_it_is_unpacked(fake: FakeKubeApi) -> None:
     bomb = gzip.compress(b" " * 50_000_000, 9)
     assert len(bomb) < 100_000
-    fake.script(NODES, raw(bomb, Content_Encoding="gzip"))
+    fake.script(NODES, raw(bomb, Content_Encoding="gzip"), repeat_last=True)
     assert failure(fake, replace(QUICK, page_bytes=1_000_000)).code is Reason.TOO_LARGE
 
 
 def test_much_that_unpacks_to_nothing_is_stopped_too(fake: FakeKubeApi) -> None:
     head = b"\x1f\x8b\x08\0\0\0\0\0\0\3"
     empty_block = b"\0\0\0\xff\xff"  # a stored block of deflate, without content
-    fake.script(NODES, raw(head + empty_block * 300_000, Content_Encoding="gzip"))
+    nothing = raw(head + empty_block * 300_000, Content_Encoding="gzip")
+    fake.script(NODES, nothing, repeat_last=True)
     assert failure(fake, replace(QUICK, page_bytes=1_000_000)).code is Reason.TOO_LARGE
 
 
@@ -422,6 +533,42 @@ def test_cancel_is_asked_for_no_more_than_twice_a_second(fake: FakeKubeApi) -> N
     read(fake, cancelled=cancelled)
     assert asked
     assert all(later - earlier > 0.4 for earlier, later in pairwise(asked))
+
+
+def test_a_page_that_is_too_large_is_asked_for_with_fewer_objects(fake: FakeKubeApi) -> None:
+    """Ten objects of 30 kB are more than the limit, three are not."""
+    large = [{"metadata": {"name": f"n{i}", "labels": {"text": "x" * 30_000}}} for i in range(20)]
+    fake.add(NODES, "NodeList", large)
+    limits = replace(QUICK, page_bytes=100_000)
+    cluster = fetch(fake.access(), LOOPBACK, limits=limits, page_size=10)
+    assert len(cluster.objects["nodes"]) == 20 - len(cluster.problems)
+    asked = [(r.query["limit"], r.query.get("continue")) for r in fake.requests if r.path == NODES]
+    assert asked[:4] == [("10", None), ("5", None), ("2", None), ("2", "2")]
+    assert {limit for limit, _ in asked[2:]} == {"2"}
+
+
+def test_a_page_in_the_middle_that_is_too_large_is_asked_for_anew(fake: FakeKubeApi) -> None:
+    bulky = raw(b" " * 200_000 + list_body("NodeList", [{"metadata": {"name": "no"}}]))
+    first = page("NodeList", [{"metadata": {"name": "n0"}}, {"metadata": {"name": "n1"}}], "2")
+    fake.script(NODES, first, bulky)
+    cluster = read(fake, replace(QUICK, page_bytes=100_000))
+    assert [item.metadata.name for item in cluster.objects["nodes"]] == [f"n{i}" for i in range(6)]
+    asked = [(r.query["limit"], r.query.get("continue")) for r in fake.requests if r.path == NODES]
+    assert asked[:3] == [("2", None), ("2", "2"), ("1", "2")]
+
+
+def test_an_object_that_is_too_large_alone_ends_the_sync(fake: FakeKubeApi) -> None:
+    fake.script(NODES, raw(b" " * 2_000_000), repeat_last=True)
+    error = failure(fake, replace(QUICK, page_bytes=1_048_576))
+    assert error.code is Reason.TOO_LARGE
+    assert "One object of the list of nodes is larger than 1 MiB" in error.message
+    assert [r.query["limit"] for r in fake.requests if r.path == NODES] == ["2", "1"]
+
+
+def test_resource_slices_come_in_smaller_pages(fake: FakeKubeApi) -> None:
+    fetch(fake.access(), LOOPBACK, limits=QUICK)
+    assert [r.query["limit"] for r in fake.requests if r.path == SLICES] == ["100"]
+    assert [r.query["limit"] for r in fake.requests if r.path == NODES] == ["500"]
 
 
 def test_the_bytes_of_all_pages_together_are_bounded(fake: FakeKubeApi) -> None:
@@ -448,11 +595,6 @@ def test_a_server_that_falls_silent_is_given_up(fake: FakeKubeApi) -> None:
     error = failure(fake)
     assert error.code is Reason.TIMEOUT
     assert "silent" in error.message
-
-
-def test_a_server_that_hangs_up_without_an_answer_fails_with_a_reason(fake: FakeKubeApi) -> None:
-    fake.script(NODES, hang_up(), repeat_last=True)
-    assert failure(fake).code is Reason.REFUSED
 
 
 def test_an_idle_connection_that_the_server_closed_is_opened_again(fake: FakeKubeApi) -> None:

@@ -138,7 +138,7 @@ def test_a_foreign_client_certificate_is_a_clear_failure() -> None:
         access = fake.access(client_cert_pem=cert, client_key_pem=key)
         with pytest.raises(FetchError, match="client certificate") as caught:
             fetch(access, LOOPBACK, limits=QUICK)
-        assert caught.value.code in (Reason.TLS, Reason.REFUSED)
+        assert caught.value.code in (Reason.TLS, Reason.CONNECTION)
         assert fake.requests == []
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
+from fleet.kubernetes import api
+from fleet.kubernetes.fetching import FetchLimits
 from fleet.kubernetes.kubeconfig import ClusterAccess
 from planner.accounts.models import Team
 from planner.inventory import snapshots, sync
@@ -105,7 +108,10 @@ def test_a_refused_credential_pauses_the_schedule_and_keeps_the_old_snapshot(
     assert sync.ask_for_due_syncs() == 0
 
 
-def test_a_server_that_is_away_is_asked_again_later_and_later() -> None:
+def test_a_server_that_is_away_is_asked_again_later_and_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(api, "FetchLimits", partial(FetchLimits, back_off_s=0.01))
     cluster = live_cluster(ClusterAccess(server="http://127.0.0.1:9"))
     pauses = []
     for _time in range(3):
