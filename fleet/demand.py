@@ -17,7 +17,8 @@ from fleet.inventory import Controller, Inventory, Pod, PodRole
 _GONE = ("finished", "terminating", "orphaned")
 """Pods in these states stand for no wanted one: their controller makes another in their place."""
 
-_AT_ITS_TIME = "CronJob"  # wants pods when its hour comes, not now
+_AT_ITS_TIME = "CronJob"
+"""Wants pods when its hour comes, not now: resuming it makes none before that."""
 
 _Place = tuple[str, str, str]  # namespace, kind, name
 
@@ -55,7 +56,7 @@ def _unborn(
     for controller in controllers:
         if controller.problems or controller.pods_wanted is None:
             continue
-        if controller.kind == _AT_ITS_TIME and not controller.suspended:
+        if controller.kind == _AT_ITS_TIME:
             continue
         # Two objects may have one top; pods that the first one needs not are the second one's.
         pods = present.get(_place(controller), [])

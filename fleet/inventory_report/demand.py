@@ -16,11 +16,9 @@ from fleet.inventory_totals import (
     whole_asked,
     whole_gpus,
 )
+from fleet.kubernetes.roles import ENDING_KINDS
 from fleet.readiness.distributed import Distributed, distributed
 from fleet.readiness.subject import Subject
-
-_ENDING = frozenset({"Job", "CronJob", "JobSet", "RayJob", "TrainJob", "PyTorchJob", "MPIJob"})
-"""Kinds of workload objects that run to an end, Volcano's Job among them; the others serve."""
 
 SHORT = {
     "pods": "declared_pods",
@@ -70,7 +68,7 @@ def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
         "declared_gpus": sum(map(_declared_gpus, declared)),
         "declared_units": sum(units_asked(c.total_requests) for c in declared),
         "declared_cpu_cores": sum(c.total_cpu_milli for c in declared) // 1000,
-        "job_gpus": sum(_declared_gpus(c) for c in declared if c.kind in _ENDING),
+        "job_gpus": sum(_declared_gpus(c) for c in declared if c.kind in ENDING_KINDS),
         "largest_gang_gpus": max((whole_asked(g.requests) for g in gangs), default=None),
         "largest_gang_minimum": max(minima, default=None),
         "gang_pods_present": _members(inventory),

@@ -139,6 +139,7 @@ class RayGroup(Part):
     groupName: Name = ""
     replicas: Int32 | None = None
     minReplicas: Int32 | None = None
+    maxReplicas: Int32 | None = None
     numOfHosts: Int32 | None = None
     suspend: bool | None = None
     template: PodTemplate = field(default_factory=PodTemplate)

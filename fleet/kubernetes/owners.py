@@ -32,7 +32,7 @@ _LABELS = (
     ("ray.io/cluster", "RayCluster"),
     ("jobset.sigs.k8s.io/jobset-name", "JobSet"),
     ("leaderworkerset.sigs.k8s.io/name", "LeaderWorkerSet"),
-    ("training.kubeflow.org/job-name", ""),  # of the kind that the pod's owner has
+    ("training.kubeflow.org/job-name", ""),  # of the kind that the pod's owner has, see below
     ("serving.knative.dev/service", "Knative Service"),
     ("serving.knative.dev/revision", "Knative Revision"),
     ("volcano.sh/job-name", "Job"),
@@ -139,12 +139,17 @@ def _by_label(meta: Metadata, first: OwnerReference, owner: Owner) -> Owner | No
     for label, kind in _LABELS:
         name = meta.label(label)
         if name:
-            return Owner(kind or meta.label(_RAY_KIND) or first.kind, name)
+            return Owner(kind or meta.label(_RAY_KIND) or _trainer(first.kind), name)
     for label, kind in _HASHES:
         digest = meta.label(label)
         if owner.kind == "ReplicaSet" and digest and owner.name.endswith(f"-{digest}"):
             return Owner(kind, owner.name.removesuffix(f"-{digest}"))
     return None
+
+
+def _trainer(kind: str) -> str:
+    """Jobs of Kubeflow own their pods, save that a MPIJob starts its launcher through a Job."""
+    return "MPIJob" if kind == "Job" else kind
 
 
 def is_daemon(owner: Owner) -> bool:

@@ -29,14 +29,17 @@ def state_of(pod: PodObject, nodes: Collection[str], now: datetime | None) -> St
     """The state of a pod in a cluster that has these nodes; ``now`` is when it was read.
 
     A pod that is being deleted holds what it has until it is gone, whatever its grace period was.
+    On a node that is not there it holds nothing: nobody is left who could end it.
     """
     node = pod.spec.nodeName or ""
     if pod.status.phase in FINISHED:
         return State("finished")
-    if pod.metadata.deletionTimestamp:
-        return _terminating(pod)
+    leaving = _terminating(pod) if pod.metadata.deletionTimestamp else None
     if node and node not in nodes:
-        return State("orphaned", f"bound to node {node}, which is not there")
+        since = leaving.terminating_since if leaving is not None else None
+        return State("orphaned", f"bound to node {node}, which is not there", since)
+    if leaving is not None:
+        return leaving
     if node:
         return State("running")
     if pod.spec.schedulingGates:

@@ -96,7 +96,8 @@ def container_amounts(resources: Resources | None, problems: list[str]) -> Amoun
     """Requests of one container; where only a limit is written, the limit.
 
     The API server copies limits to requests on pods, never in templates. A device whose request
-    and limit differ can never exist: the limit is taken, and the difference is a problem.
+    and limit differ can never exist: the limit is taken, and the difference is a problem. Neither
+    can a part of a device; it is counted as the next whole number, and is a problem.
     """
     if resources is None:
         return {}
@@ -108,6 +109,9 @@ def container_amounts(resources: Resources | None, problems: list[str]) -> Amoun
         elif "/" in name and request != limit:
             problems.append(f"{name[:100]}: request {request} differs from limit {limit}")
             found[name] = max(request, limit)
+    for name, amount in found.items():
+        if "/" in name and amount != amount.to_integral_value():
+            problems.append(f"{name[:100]}: {amount.normalize():f} is no whole number of devices")
     return found
 
 

@@ -18,6 +18,7 @@ from fleet.kubernetes.objects_workloads import (
     PodCliqueSetObject,
     RayClusterObject,
     RayClusterSpec,
+    RayGroup,
     RayJobObject,
     RayServiceObject,
     ReplicaSetObject,
@@ -61,6 +62,23 @@ KINDS: dict[str, tuple[str, ...]] = {
     "PodCliqueSet": ("podcliquesets.grove.io",),
 }
 """Kind -> the resources that hold it."""
+
+ENDING_KINDS = frozenset(
+    {
+        "Job",
+        "CronJob",
+        "JobSet",
+        "RayJob",
+        "TrainJob",
+        "PyTorchJob",
+        "MPIJob",
+        "TFJob",
+        "XGBoostJob",
+        "PaddleJob",
+        "JAXJob",
+    }
+)
+"""Those of ``KINDS`` that run to an end, Volcano's Job among them; the others serve."""
 
 _RAY_ENDED = ("Complete", "Failed", "ValidationFailed")
 
@@ -143,9 +161,18 @@ def _ray(spec: RayClusterSpec, suspended: bool) -> Shape:
     for group in spec.workerGroupSpecs or ():
         if group.suspend:
             continue
-        replicas = count(group.replicas, count(group.minReplicas, 0))
-        roles.append(role(count(replicas * max(1, count(group.numOfHosts))), group.template))
+        pods = _ray_replicas(group) * max(1, count(group.numOfHosts))
+        roles.append(role(count(pods), group.template))
     return Shape(tuple(roles), together=pods_of(roles), suspended=suspended)
+
+
+def _ray_replicas(group: RayGroup) -> int:
+    """Source: kuberay ray-operator/controllers/ray/utils, GetWorkerGroupDesiredReplicas: replicas,
+    0 by default, at least the minimum, and at most the maximum."""
+    replicas, fewest = count(group.replicas, 0), count(group.minReplicas, 0)
+    if replicas < fewest or group.maxReplicas is None:
+        return max(replicas, fewest)
+    return min(replicas, count(group.maxReplicas))
 
 
 def _ray_owner(item: RayJobObject | RayServiceObject) -> Shape | None:

@@ -109,9 +109,30 @@ def cron_job(suspend: bool) -> Json:
     return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": meta, "spec": body}
 
 
-def test_a_cron_job_wants_pods_at_its_time_and_when_somebody_stopped_it() -> None:
-    assert of(cron_job(suspend=False)) == []
-    assert of(cron_job(suspend=True)) == [("nightly", 1, 1, True)]
+@pytest.mark.parametrize("suspend", [False, True])
+def test_a_cron_job_wants_pods_only_when_its_hour_comes(suspend: bool) -> None:
+    assert of(cron_job(suspend)) == []
+
+
+def test_no_pod_can_be_made_of_a_part_of_a_device() -> None:
+    item = deployment("web", 2)
+    item["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {GPU: "0.5"}}
+    assert of(item) == []
+    totals = as_report(cluster(item))["totals"]
+    assert (totals["declared_gpus"], totals["declared_pods"]) == (0, 0)
+
+
+def test_the_launcher_of_an_mpi_job_is_no_further_demand() -> None:
+    """Its Job was not read: the pod's label says whose it is."""
+    replicas = {"Launcher": {"template": template(2)},
+                "Worker": {"replicas": 2, "template": template(2)}}  # fmt: skip
+    item = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob",
+            "metadata": {"name": "mp", "namespace": "team-a"},
+            "spec": {"mpiReplicaSpecs": replicas}}  # fmt: skip
+    (launcher,) = made_by("Job", "mp-launcher", 1, on="node-a", meta={
+        "labels": {"training.kubeflow.org/job-name": "mp"}})  # fmt: skip
+    workers = made_by("MPIJob", "mp", 2, on="node-a")
+    assert of(node(gpus=8), item, launcher, *workers) == []
 
 
 def job_set(suspend: bool) -> Json:

@@ -86,6 +86,8 @@ LABELLED: dict[str, tuple[Chain, dict[str, str], Owner]] = {
     "RayCluster": (("RayCluster", "r"), {"ray.io/cluster": "r"}, Owner("RayCluster", "r")),
     "MPIJob": (
         ("MPIJob", "m"), {"training.kubeflow.org/job-name": "m"}, Owner("MPIJob", "m")),
+    "launcher of an MPIJob": (
+        ("Job", "m-launcher"), {"training.kubeflow.org/job-name": "m"}, Owner("MPIJob", "m")),
     "InferenceService on Knative": (
         ("ReplicaSet", "i-5d"), {"serving.kserve.io/inferenceservice": "i",
                                  "serving.knative.dev/service": "i-predictor",

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from fleet.inventory import Pod
+from fleet.inventory_report.report import as_report
 from fleet.kubernetes.objects_core import PodObject
 from fleet.kubernetes.pod_state import State, state_of
 from tests.fleet.kubernetes.written import Json, cluster, node, pod
@@ -35,6 +36,8 @@ def born(minute: int) -> Json:
         (pod(on="node-a", phase="Failed", meta={"deletionTimestamp": "2026-06-01T11:00:00Z"}),
          "finished", ""),
         (pod(on="gone"), "orphaned", "bound to node gone, which is not there"),
+        (pod(on="gone", meta={"deletionTimestamp": "2026-06-01T11:00:00Z"}),
+         "orphaned", "bound to node gone, which is not there"),
         (pod(on="node-a", meta={"deletionTimestamp": "2026-06-01T11:00:00Z"}),
          "terminating", "being deleted"),
         (pod(on="node-a", meta={"deletionTimestamp": "2026-06-01T11:00:00Z"},
@@ -67,6 +70,16 @@ def test_a_deletion_dates_from_its_request_not_from_the_end_of_its_grace() -> No
     meta = {"deletionTimestamp": "2026-06-01T11:10:00Z", "deletionGracePeriodSeconds": 600}
     found = judged(pod(on="node-a", meta=meta))
     assert found.terminating_since == datetime(2026, 6, 1, 11, 0, tzinfo=UTC)
+
+
+def test_a_pod_that_leaves_a_node_that_is_gone_holds_nothing_and_keeps_its_date() -> None:
+    meta = {"deletionTimestamp": "2026-06-01T11:10:00Z", "deletionGracePeriodSeconds": 600}
+    found = judged(pod(on="gone", meta=meta))
+    assert (found.name, found.terminating_since) == (
+        "orphaned", datetime(2026, 6, 1, 11, 0, tzinfo=UTC)
+    )  # fmt: skip
+    totals = as_report(cluster(node(gpus=8), pod(on="gone", gpus=4, meta=meta)))["totals"]
+    assert (totals["running"], totals["running_gpus"]) == (0, 0)
 
 
 @pytest.mark.parametrize("seconds", [None, -5, 2**61, 0])

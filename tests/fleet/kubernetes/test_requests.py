@@ -83,6 +83,15 @@ def test_a_device_request_unlike_its_limit_is_a_problem() -> None:
     assert found.problems == ("nvidia.com/gpu: request 1 differs from limit 3",)
 
 
+def test_a_part_of_a_device_is_a_problem() -> None:
+    """The API server takes whole numbers only of what is no CPU and no memory."""
+    part = container(limits={"nvidia.com/gpu": "500m", "cpu": "0.5"})
+    found = pod_request(PodSpec(containers=[part]))
+    assert found.problems == ("nvidia.com/gpu: 0.5 is no whole number of devices",)
+    whole = container(limits={"nvidia.com/gpu": "2000m"})
+    assert pod_request(PodSpec(containers=[whole])).problems == ()
+
+
 def test_pod_level_resources_replace_cpu_and_memory_never_devices() -> None:
     spec = PodSpec(
         containers=[container(requests={"cpu": "1", "nvidia.com/gpu": "2"})],

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fleet.inventory import Controller, Gang, Owner
+from fleet.kubernetes.roles import ENDING_KINDS, KINDS
 from tests.fleet.kubernetes.written import Json, cluster
 
 GPU = "nvidia.com/gpu"
@@ -261,6 +262,30 @@ def test_a_ray_job_that_ended_is_no_demand(status: str) -> None:
     spec = {"rayClusterSpec": {"headGroupSpec": {"template": template(1)}}}
     item = made("RayJob", "ray.io/v1", "r", spec, status={"jobDeploymentStatus": status})
     assert cluster(item).controllers == ()
+
+
+@pytest.mark.parametrize(
+    ("limits", "pods"),
+    [
+        ({}, 0),
+        ({"replicas": 2}, 2),
+        ({"minReplicas": 3}, 3),
+        ({"replicas": 1, "minReplicas": 3, "maxReplicas": 5}, 3),
+        ({"replicas": 9, "minReplicas": 3, "maxReplicas": 5}, 5),
+        ({"replicas": 4, "minReplicas": 3, "maxReplicas": 5, "numOfHosts": 2}, 8),
+        ({"replicas": 2, "maxReplicas": 0}, 0),
+    ],
+)
+def test_ray_wants_as_many_workers_as_the_limits_of_their_group_let_it(
+    limits: Json, pods: int
+) -> None:
+    item = made("RayCluster", "ray.io/v1", "r", {"workerGroupSpecs": [
+        {"groupName": "w", "template": template(8)} | limits]})  # fmt: skip
+    assert only(item).pods_wanted == pods
+
+
+def test_every_kind_that_is_called_a_job_runs_to_an_end() -> None:
+    assert {kind for kind in KINDS if kind.endswith("Job")} | {"JobSet"} == ENDING_KINDS
 
 
 def test_a_suspended_group_of_ray_workers_wants_no_pods() -> None:
