@@ -113,7 +113,7 @@ def figures(
         uncounted=totals.uncounted_nodes,
         uncounted_url=nodes("unknown"),
         requested=totals.requested if is_known else None,
-        requested_note=_share_note(totals.requested, totals.schedulable),
+        requested_note=_share_note(totals.requested, totals.physical),
         requested_url=nodes("requested"),
         free=totals.free if is_known else None,
         free_note=partly_used_note(totals.unknown),
@@ -134,10 +134,12 @@ def figures(
     )
 
 
-def _share_note(requested: int, schedulable: int) -> str:
-    if not schedulable:
+def _share_note(requested: int, physical: int) -> str:
+    """Of the installed boards: pods also hold boards of nodes that take no new ones, which are
+    not among the schedulable."""
+    if not physical:
         return ""
-    return _("%(share)d %% of schedulable") % {"share": round(100 * requested / schedulable)}
+    return _("%(share)d %% of installed") % {"share": round(100 * requested / physical)}
 
 
 def partly_used_note(boards: int | None) -> str:

@@ -108,7 +108,7 @@ def _group(node: fi.Node, group: fi.DeviceGroup) -> GroupLine:
                 capacity=units.capacity,
                 allocatable=units.allocatable,
                 requested=units.requested,
-                free=node.free(units),
+                free=node.free_if_known(units),
             )
             for units in group.units
         ]

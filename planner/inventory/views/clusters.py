@@ -81,7 +81,12 @@ def cluster_detail(request: PlannerRequest, uuid: UUID) -> HttpResponse:
     }
     if snapshot is not None:
         attached = stored_figures.decoded(snapshot.figures, cluster.name).attached
-        context |= {"attached": attached, "attached_left_out": attached.count - len(attached.pools)}
+        context |= {
+            "attached": attached,
+            "attached_left_out": attached.count - len(attached.pools),
+            "withheld": max(0, (snapshot.physical_gpus or 0) - (snapshot.schedulable_gpus or 0)),
+            "withheld_url": queries.node_list_url(cluster=cluster.name, state="withheld"),
+        }
     return render(request, "inventory/cluster_detail.html", context)
 
 
