@@ -199,7 +199,8 @@ NodeAffinity = tuple[tuple[NodeRule, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class TopologyLevel:
-    """One level of a node's place, coarse to fine. ``value`` None: the node lacks the label."""
+    """One level of a node's place, coarse to fine. ``value`` None: not known, since the node
+    lacks the label, or that of a coarser level that divides nodes like it."""
 
     name: str  # "zone", "block", "rack", "nvlink"
     key: str  # the label key, or where it was taken from
@@ -326,6 +327,13 @@ class Owner:
 
     kind: str
     name: str
+    group: str = ""  # of its API: two groups have a kind Job; "" when nothing says it
+
+    def may_be(self, other: Owner) -> bool:
+        """Whether both may be one object of a namespace: a group that is not known denies
+        nothing."""
+        alike = (self.kind, self.name) == (other.kind, other.name)
+        return alike and (not self.group or not other.group or self.group == other.group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +410,19 @@ class PodRole:
     claims: int = 0  # ResourceClaims of one pod
     claim_devices: int = 0  # GPU devices that claim templates give to one pod
     done: int = 0  # of ``pods``: have succeeded and do not come again
+    gpu_fraction: float | None = None  # of one board, as of pods
+    gpu_memory_mib: int | None = None  # device memory, as of pods
+
+    @property
+    def wants_gpu(self) -> bool:
+        """Whether its pods ask for an accelerator in any way: a resource, a claim, or a part of
+        a board by the annotations of a sharing system."""
+        return bool(
+            self.requests
+            or self.claims
+            or self.gpu_fraction is not None
+            or self.gpu_memory_mib is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +455,22 @@ class Controller:
     queue: str = ""  # of Kueue or Volcano, by the object's own words
     top: Owner | None = None
     """The workload that its pods are known by, where that is an object that was not read."""
+
+    @property
+    def itself(self) -> Owner:
+        """The object as its pods name it."""
+        group, slash, _ = self.api_version.rpartition("/")
+        return Owner(self.kind, self.name, group if slash else "")
+
+    @property
+    def known_as(self) -> Owner:
+        """The workload that its pods are known by."""
+        return self.top or self.itself
+
+    @property
+    def wants_gpu(self) -> bool:
+        """Whether pods of any of its templates ask for an accelerator in any way."""
+        return bool(self.requests) or any(role.wants_gpu for role in self.roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,6 +585,7 @@ class Inventory:
     proposed_levels: tuple[ProposedLevel, ...] = ()  # what we would choose, whoever has chosen
     topologies: tuple[DeclaredTopology, ...] = ()
     attached: tuple[AttachedDevices, ...] = ()
+    uncounted: str = ""  # why GPUs may be missing from every count; "" when none are
 
     def read(self, resource: str) -> ReadResult | None:
         """How reading ``resource`` went; None when it was never asked for."""
