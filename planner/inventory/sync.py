@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 from django.db import transaction
@@ -20,6 +17,7 @@ from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.topology import Keys
 from planner.accounts.models import User
 from planner.inventory import history, levels, snapshots
+from planner.inventory.collector import young_only
 from planner.inventory.discovery import RememberedDiscovery
 from planner.inventory.models import Cluster
 from planner.inventory.reaching import address_policy, opened_access
@@ -42,7 +40,7 @@ def sync_cluster(run: Run) -> str:
         raise JobFailed("gone", "There is no live cluster to read any more.")
     started = time.monotonic()
     chosen = levels.chosen(cluster)
-    with _collector_at_rest():
+    with young_only():
         inventory = _inventory(run, cluster, chosen)
         run.check()
         snapshot = snapshots.build(
@@ -66,19 +64,6 @@ def sync_cluster(run: Run) -> str:
     )
 
 
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Nothing that is read holds a cycle. To look through all of it for some, again and again
-    while it grows, would take a tenth of the time of a large sync."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def _inventory(run: Run, cluster: Cluster, chosen: Keys) -> Inventory:
     raw = _fetched(run, cluster)  # let go of when this ends: it is large
     run.progress("making sense of the objects")
@@ -86,6 +71,23 @@ def _inventory(run: Run, cluster: Cluster, chosen: Keys) -> Inventory:
 
 
 def _fetched(run: Run, cluster: Cluster) -> RawCluster:
+    try:
+        return _called(run, cluster)
+    except JobFailed as error:
+        if error.code in PAUSING:
+            _pause(run, cluster, error.code)
+        raise
+
+
+def _pause(run: Run, cluster: Cluster, code: str) -> None:
+    """Pause the schedule, unless the cluster was edited since this job looked at it: what was
+    refused may then be a credential that has been replaced."""
+    with transaction.atomic():
+        run.guard()
+        Cluster.objects.filter(pk=cluster.pk, version=cluster.version).update(paused_reason=code)
+
+
+def _called(run: Run, cluster: Cluster) -> RawCluster:
     access = opened_access(cluster)
 
     def heard(progress: FetchProgress) -> None:
@@ -106,14 +108,13 @@ def _fetched(run: Run, cluster: Cluster) -> RawCluster:
 
 
 def sync_failed(cluster_id: int, code: str) -> None:
-    """After a failed sync: pause the schedule, or wait longer each time, up to an hour."""
+    """After a failed sync: wait longer each time, up to an hour. A schedule that was paused waits
+    for somebody who enters a credential."""
     cluster = Cluster.objects.filter(pk=cluster_id).first()
     if cluster is None:
         return
     Cluster.objects.filter(pk=cluster_id).update(failures=F("failures") + 1)
-    if code in PAUSING:
-        Cluster.objects.filter(pk=cluster_id).update(paused_reason=code)
-    elif cluster.sync_interval_s:
+    if cluster.sync_interval_s and code not in PAUSING:
         longest = max(LONGEST_PAUSE_S, cluster.sync_interval_s)
         pause = min(cluster.sync_interval_s * 2 ** min(cluster.failures + 1, 8), longest)
         Cluster.objects.filter(pk=cluster_id).update(next_sync_at=Now() + _jittered(pause))

@@ -13,8 +13,8 @@ from django.utils import timezone
 from fleet.kubernetes import api
 from fleet.kubernetes.fetching import FetchLimits
 from fleet.kubernetes.kubeconfig import ClusterAccess
-from planner.accounts.models import Team
-from planner.inventory import snapshots, sync
+from planner.accounts.models import Team, User
+from planner.inventory import clusters, snapshots, sync
 from planner.inventory.models import Cluster, NodeRow, Snapshot
 from planner.inventory.reaching import keep_access
 from planner.jobs import runner
@@ -106,6 +106,40 @@ def test_a_refused_credential_pauses_the_schedule_and_keeps_the_old_snapshot(
     assert cluster.current_snapshot == before
     Cluster.objects.update(next_sync_at=timezone.now())
     assert sync.ask_for_due_syncs() == 0
+
+
+def test_a_late_refusal_of_a_replaced_credential_pauses_nothing(
+    cluster: Cluster, fake: FakeKubeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job opened the old credential; somebody enters a new one; then the old one is refused."""
+    user = User.objects.create(username="eve", email="eve@example.test")
+    opened = sync.opened_access
+
+    def open_then_edit(found: Cluster) -> ClusterAccess:
+        access = opened(found)
+        fake.token = "new"
+        clusters.edit_cluster(
+            cluster=found,
+            version=found.version,
+            name=found.name,
+            description="",
+            sync_interval_s=found.sync_interval_s,
+            by=user,
+            access=fake.access(),
+        )
+        return access
+
+    monkeypatch.setattr(sync, "opened_access", open_then_edit)
+    job = run_sync(cluster)
+    assert (job.state, job.error_code) == (Job.State.FAILED, "unauthorized")
+    assert cluster.paused_reason == ""
+    Cluster.objects.update(next_sync_at=timezone.now())
+    assert sync.ask_for_due_syncs() == 1
+    monkeypatch.setattr(sync, "opened_access", opened)
+    job = Job.objects.get(state=Job.State.QUEUED)
+    assert runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE
 
 
 def test_a_server_that_is_away_is_asked_again_later_and_later(
