@@ -66,9 +66,11 @@ def node_lines(nodes: Iterable[NodeRow]) -> Iterator[NodeLine]:
 
 def _notes(node: NodeRow) -> Iterator[str]:
     if node.unhealthy:
-        yield ngettext("%(n)d GPU withdrawn", "%(n)d GPUs withdrawn", node.unhealthy) % {
-            "n": node.unhealthy
-        }
+        yield ngettext(
+            "%(n)d GPU withdrawn or sick", "%(n)d GPUs withdrawn or sick", node.unhealthy
+        ) % {"n": node.unhealthy}
+    if node.physical_estimated and node.physical is not None:
+        yield _("number of GPUs estimated")
     if node.stranded:
         yield _("stranded: %(cause)s") % {"cause": CAUSE_WORDS.get(node.stranded_cause, "")}
     if node.problem_count:

@@ -215,6 +215,7 @@ NODE_COLUMNS = (
     "stranded_cause",
     "fragment",
     "unhealthy",
+    "physical_estimated",
     "squares",
     "problem_count",
     "snapshot__cluster__uuid",

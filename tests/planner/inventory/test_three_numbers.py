@@ -92,3 +92,23 @@ def test_a_withdrawn_board_says_who_says_so(
     text = client_for(vic).get(address).content.decode()
     assert "Withdrawn or sick" in text
     assert "capacity minus allocatable" in text
+
+
+def test_an_estimated_number_says_so_in_the_table_and_the_csv(
+    team: Team, vic: User, client_for: Callable[..., Client]
+) -> None:
+    """MIG devices in use are all that the node shows of its boards."""
+    labels = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb"}
+    cut = node("cut", gpus=0, **labels, **{"nvidia.com/gpu.count": "56"})
+    amounts = cut["status"]["capacity"] | {"nvidia.com/gpu": "56"}
+    cut["status"] |= {"capacity": amounts, "allocatable": amounts}
+    objects = [cut, node("plain")]
+    made = clusters.create_from_files(team=team, name="x", sources=[dump(*objects)], by=None)
+    client = client_for(vic)
+    table = client.get(reverse("inventory:cluster-detail", args=[made.uuid])).content.decode()
+    assert table.count("number of GPUs estimated") == 1
+    text = client.get(reverse("inventory:node-csv")).content.decode("utf-8-sig")
+    rows = {row["node"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert (rows["cut"]["physical"], rows["cut"]["physical_estimated"]) == ("8", "true")
+    assert rows["cut"]["physical_source"]
+    assert rows["plain"]["physical_estimated"] == "false"
