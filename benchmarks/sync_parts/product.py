@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +33,7 @@ def main() -> None:
     cluster.refresh_from_db()
     snapshot = cluster.current_snapshot
     if snapshot is None:
-        raise SystemExit(f"the sync failed: {job.state} {job.error_code} {job.error}")
+        raise SystemExit(f"the sync failed: {job.state} {job.error_code} {job.error_message}")
     told(
         **found,
         idle_mib=idle_mib,
@@ -61,7 +60,14 @@ def _timed_phases() -> list[dict[str, Any]]:
     """Put a clock around each step of the sync; what they read, in the order of their ends."""
     from fleet.kubernetes import api, reader
     from fleet.readiness import report
-    from planner.inventory import bulk, history, snapshots
+    from planner.inventory import (
+        bulk,
+        history,
+        serving_facts,
+        snapshots,
+        stored_figures,
+        topology_facts,
+    )
     from planner.inventory.models import NodeRow, Snapshot
 
     found: list[dict[str, Any]] = []
@@ -69,10 +75,13 @@ def _timed_phases() -> list[dict[str, Any]]:
         (api, "fetch", "fetch, decode and reduce"),
         (reader, "read", "inventory"),
         (report, "check", "readiness checks"),
-        (snapshots, "summarise", "totals"),
+        (stored_figures, "figures_of", "totals and figures by pool"),
+        (topology_facts, "facts", "domains and slots"),
+        (snapshots, "waiting_in", "where what waits would fit"),
         (Snapshot, "set_inventory", "encode the snapshot"),
         (NodeRow.objects, "bulk_create", "write node rows"),
-        (bulk, "insert", "write pod rows"),
+        (serving_facts, "store", "model servers"),
+        (bulk, "insert", "write whole nodes and pod rows"),
         (snapshots, "build", "build the snapshot, all in all"),
         (history, "prune", "prune old snapshots"),
     ]
@@ -82,8 +91,6 @@ def _timed_phases() -> list[dict[str, Any]]:
 
 
 def _time(owner: Any, name: str, words: str, found: list[dict[str, Any]]) -> None:
-    if not hasattr(owner, name):
-        return
     original: Callable[..., Any] = getattr(owner, name)
     line: dict[str, Any] = {"phase": words, "calls": 0, "wall_s": 0.0, "cpu_s": 0.0}
 
@@ -104,4 +111,4 @@ def _time(owner: Any, name: str, words: str, found: list[dict[str, Any]]) -> Non
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import pytest
+import yaml
+from django.test import Client as Web
+from django.urls import reverse
 
 from fleet.inventory import ReadStatus
 from fleet.kubernetes.fetching import FetchError, Reason
 from fleet.kubernetes.rbac import NAME
 from fleet.kubernetes.resources import RESOURCES
+from planner.inventory.models import Cluster
 from planner.jobs.models import Job
 from tests.cluster.client import Client
 from tests.cluster.objects import gpu_node, gpus, pod
 from tests.cluster.planes import Running
 from tests.cluster.product import inventory_of, printed_objects
-from tests.cluster.syncing import synced
+from tests.cluster.syncing import resynced, synced
 
 OPTIONAL = ("resourcequotas", "deviceclasses.resource.k8s.io", "cronjobs.batch")
 
@@ -173,6 +179,36 @@ def test_the_sync_of_a_role_without_three_resources_is_complete_and_names_them(
     assert {key for key, status in statuses.items() if status == "forbidden"} == set(OPTIONAL)
     assert statuses["jobs.batch"] == "read"
     assert statuses["jobsets.jobset.x-k8s.io"] == "not-served"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_rule_on_the_sync_report_is_what_the_server_wanted(
+    cluster: Running, admin_client: Web
+) -> None:
+    cluster.admin.create(gpu_node("a"))
+    token = account_with(cluster, "report-less", OPTIONAL)
+    planned, _ = synced(cluster.plane.access(token))
+    report = _report(admin_client, planned)
+    forbidden = report[report.index('id="forbidden"') :]
+    named = set(re.findall(r"<td><code>([^<]+)</code></td>", forbidden))
+    assert named >= set(OPTIONAL)
+    manifest = re.search(r"<pre[^>]*><code>(.*?)</code></pre>", forbidden, re.DOTALL)
+    assert manifest is not None
+    for item in yaml.safe_load_all(manifest.group(1)):
+        if item["kind"] == "ClusterRoleBinding":  # the page names the account that we print
+            item["subjects"][0] |= {"name": "report-less", "namespace": "default"}
+        cluster.admin.create(item)
+    resynced(planned)
+    assert 'id="forbidden"' not in _report(admin_client, planned)
+
+
+def _report(web: Web, planned: Cluster) -> str:
+    """The page that a person sees of the newest sync."""
+    assert planned.current_snapshot is not None
+    number = planned.current_snapshot.number
+    answer = web.get(reverse("inventory:snapshot-detail", args=[planned.uuid, number]))
+    assert answer.status_code == 200
+    return unescape(answer.content.decode())
 
 
 @pytest.mark.django_db(transaction=True)
