@@ -20,7 +20,7 @@ _GONE = ("finished", "terminating", "orphaned")
 _AT_ITS_TIME = "CronJob"
 """Wants pods when its hour comes, not now: resuming it makes none before that."""
 
-_Place = tuple[str, str, str]  # namespace, kind, name
+_Place = tuple[str, str, str]  # namespace, kind, name; two API groups may share all three
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +59,22 @@ def _unborn(
         if controller.kind == _AT_ITS_TIME:
             continue
         # Two objects may have one top; pods that the first one needs not are the second one's.
-        pods = present.get(_place(controller), [])
+        top = controller.known_as
+        pods = present.get((controller.namespace, top.kind, top.name), [])
         found = _missing(controller, pods)
         if found is not None:
             yield found
 
 
-def _place(controller: Controller) -> _Place:
-    top = controller.top
-    if top is not None:
-        return controller.namespace, top.kind, top.name
-    return controller.namespace, controller.kind, controller.name
-
-
 def _missing(controller: Controller, pods: list[Pod]) -> Unborn | None:
     """Wanted minus present. Takes the pods that it counted out of the list."""
+    top = controller.known_as
     roles = [role for role in controller.roles if role.requests or role.claims]
     wanted = sum(map(_left, roles))
-    mine, pods[:] = pods[:wanted], pods[wanted:]
+    mine = [pod for pod in pods if top.may_be(pod.owner)][:wanted]
+    if mine:
+        counted = set(map(id, mine))
+        pods[:] = [pod for pod in pods if id(pod) not in counted]
     if wanted <= len(mine):
         return None
     requests: Counter[str] = Counter()

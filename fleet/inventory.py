@@ -321,6 +321,11 @@ class ContainerProbes:
     ports: int = 0  # number of declared ports: a hint that it serves
 
 
+def api_group(api_version: str) -> str:
+    """ "batch" of "batch/v1"; "" for the core group."""
+    return api_version.rpartition("/")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Owner:
     """The object that a person knows a pod by: a Deployment, a JobSet, a RayCluster …"""
@@ -459,8 +464,7 @@ class Controller:
     @property
     def itself(self) -> Owner:
         """The object as its pods name it."""
-        group, slash, _ = self.api_version.rpartition("/")
-        return Owner(self.kind, self.name, group if slash else "")
+        return Owner(self.kind, self.name, api_group(self.api_version))
 
     @property
     def known_as(self) -> Owner:
@@ -541,10 +545,11 @@ class ReadResult:
     resource: str  # "nodes", "resourceslices.resource.k8s.io"
     status: ReadStatus
     count: int
-    detail: str = ""
+    reason: str = ""  # a code of fleet.read_words, where the status does not say all
     seconds: float = 0.0
     resource_version: str = ""
     is_consistent: bool = True  # all of it is of one moment
+    number: int = 0  # of the reason: a status of HTTP, or how often the list expired
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ REFUSED = "the API server refuses its pods"
 def fits_report(subject: Subject, queues: Queues) -> Report:
     """``pods`` and ``workloads``, both by namespace/name."""
     cluster = Cluster(subject.inventory)
-    gangs = {(g.kind, g.name): g for g in distributed(subject)}
+    gangs = {(g.api_version, g.kind, g.name): g for g in distributed(subject)}
     return {
         "pods": {
             f"{pod.namespace}/{pod.name}": pod_fit(cluster, pod)
@@ -118,15 +118,15 @@ def _workloads(
     cluster: Cluster,
     subject: Subject,
     queues: Queues,
-    gangs: dict[tuple[str, str], Distributed],
+    gangs: dict[tuple[str, str, str], Distributed],
 ) -> Report:
     found: list[tuple[str, str, Report]] = []
     for c in subject.controllers:
         name = f"{c.namespace}/{c.name}"
-        fit = workload_fit(cluster, subject, queues, c, gangs.get((c.kind, name)))
+        fit = workload_fit(cluster, subject, queues, c, gangs.get((c.api_version, c.kind, name)))
         if fit is not None:
             found.append((name, c.kind, fit))
-    for (kind, name), gang in gangs.items():
+    for (_, kind, name), gang in gangs.items():
         if gang.controller is None and gang.bound < gang.needed:
             found.append((name, kind, gang_fit(cluster, subject, queues, gang)))
     return by_unique_name(found)

@@ -10,9 +10,15 @@ Report = dict[str, Any]
 
 
 def by_unique_name(found: Iterable[tuple[str, str, Report]]) -> Report:
-    """(name, kind, report) by name; by "name (kind)" where several kinds share the name."""
+    """(name, kind, report) by name; by "name (kind)" where several kinds share the name, and
+    "name (kind 2)" for the second of two API groups that have a kind of that name."""
     listed = list(found)
     names = Counter(name for name, _, _ in listed)
-    return {
-        name if names[name] == 1 else f"{name} ({kind})": report for name, kind, report in listed
-    }
+    seen: Counter[tuple[str, str]] = Counter()
+    keyed: Report = {}
+    for name, kind, report in listed:
+        seen[name, kind] += 1
+        number = seen[name, kind]
+        which = kind if number == 1 else f"{kind} {number}"
+        keyed[name if names[name] == 1 else f"{name} ({which})"] = report
+    return keyed

@@ -6,11 +6,11 @@ server does not fill in defaults in templates, so limits stand for missing reque
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from fleet.device_names import accelerators_only
-from fleet.inventory import ContainerProbes, Controller, Gang, Owner, PodRole
+from fleet.inventory import ContainerProbes, Controller, Gang, Owner, PodRole, api_group
 from fleet.kubernetes.affinity import node_affinity_of
 from fleet.kubernetes.dra_demand import Claims, claims_in
 from fleet.kubernetes.gangs import (
@@ -22,7 +22,7 @@ from fleet.kubernetes.gangs import (
 )
 from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.objects_core import Metadata, Object, PodObject, PodSpec
-from fleet.kubernetes.owners import Parents, owner_of, owning, parents_of
+from fleet.kubernetes.owners import ByName, Parents, owner_of, owning, parents_of
 from fleet.kubernetes.probes import probes_of
 from fleet.kubernetes.requests import PodRequest, pod_request
 from fleet.kubernetes.roles import KINDS, shape_of
@@ -32,8 +32,6 @@ from fleet.kubernetes.taints import tolerations_of
 
 _ALWAYS_KEPT = frozenset(KINDS) - {"DaemonSet", "ReplicaSet", "Job", "CronJob"}
 """Kept even without devices: a server may get its GPU in another way, and its probes count."""
-
-_Place = tuple[str, str, str]  # namespace, kind, name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +55,10 @@ class _Found:
     measured: list[_Measured]
     top: Owner | None = None  # the workload that a person knows it by, when that is another one
     made: list[_Found] = field(default_factory=list)
+
+    @property
+    def itself(self) -> Owner:
+        return Owner(self.kind, self.item.metadata.name, api_group(self.item.apiVersion))
 
     @property
     def has_devices(self) -> bool:
@@ -87,7 +89,9 @@ def _measured(role: Role, meta: Metadata, claims: Claims) -> _Measured:
 def _roots(found: list[_Found], parents: Parents) -> list[_Found]:
     """Those that no other one made. An owner that was not read hides nothing, and neither does
     one that is itself made by another: references that bite their own tail."""
-    by_name = {(f.item.metadata.namespace, f.kind, f.item.metadata.name): f for f in found}
+    by_name: ByName[_Found] = ByName()
+    for each in found:
+        by_name.add(each.item.metadata.namespace, each.itself, each)
     above = [_above(each, by_name, parents) for each in found]
     below_another = {id(each) for each, top in zip(found, above, strict=True) if top is not None}
     roots = []
@@ -99,25 +103,25 @@ def _roots(found: list[_Found], parents: Parents) -> list[_Found]:
     return roots
 
 
-def _above(each: _Found, by_name: Mapping[_Place, _Found], parents: Parents) -> _Found | None:
+def _above(each: _Found, by_name: ByName[_Found], parents: Parents) -> _Found | None:
     """The object that was read and stands at the top above this one, if any."""
     meta = each.item.metadata
     if owning(meta) is None:
         return None
     top = owner_of(meta, parents)
-    found = by_name.get((meta.namespace, top.kind, top.name))
+    found = by_name.get(meta.namespace, top)
     if found is None:
         each.top = top
     return None if found is each else found
 
 
-def _is_outermost(meta: Metadata, top: _Found, by_name: Mapping[_Place, _Found]) -> bool:
+def _is_outermost(meta: Metadata, top: _Found, by_name: ByName[_Found]) -> bool:
     """Whether nothing that was read stands between an object and its top: the ReplicaSet of a
     Deployment repeats what the Deployment says."""
     owner = owning(meta)
     if owner is None:
         return False
-    above = by_name.get((meta.namespace, owner.kind, owner.name))
+    above = by_name.get(meta.namespace, owner.owner)
     return above is None or above is top
 
 

@@ -14,6 +14,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
+from fleet.inventory import Owner, api_group
+
 Quantity = str | int | float
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**62), le=2**62)]
@@ -34,9 +36,7 @@ class Annotations(Part):
 
     hami_register: _Note | None = field(default=None, name="hami.io/node-nvidia-register")
     hami_handshake: _Note | None = field(default=None, name="hami.io/node-handshake")
-    hami_nvidia_handshake: _Note | None = field(
-        default=None, name="hami.io/node-handshake-nvidia"
-    )
+    hami_nvidia_handshake: _Note | None = field(default=None, name="hami.io/node-handshake-nvidia")
     hami_allocated: _Note | None = field(default=None, name="hami.io/vgpu-devices-allocated")
     hami_mlu_register: _Note | None = field(default=None, name="hami.io/node-mlu-register")
     hami_dcu_register: _Note | None = field(default=None, name="hami.io/node-dcu-register")
@@ -87,10 +87,16 @@ _NO_ANNOTATIONS = Annotations()  # shared: nobody changes what was read
 
 
 class OwnerReference(Part):
+    apiVersion: Name = ""
     kind: Name = ""
     name: Name = ""
     uid: Name = ""
     controller: bool | None = None
+
+    @property
+    def owner(self) -> Owner:
+        """The object that is meant; its group, since two may have a kind of that name."""
+        return Owner(self.kind, self.name, api_group(self.apiVersion))
 
 
 class Metadata(Part):

@@ -47,42 +47,58 @@ _HASHES = (
     ("pod-template-hash", "Deployment"),
 )
 
-_Place = tuple[str, str, str]  # namespace, kind, name
+
+class ByName[T]:
+    """Things by the objects that they stand for. Objects of two API groups may share namespace,
+    kind and name."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str], list[tuple[Owner, T]]] = {}
+
+    def add(self, namespace: str, owner: Owner, thing: T) -> None:
+        self._found.setdefault((namespace, owner.kind, owner.name), []).append((owner, thing))
+
+    def get(self, namespace: str, owner: Owner) -> T | None:
+        """The first thing that may stand for that object."""
+        for known, thing in self._found.get((namespace, owner.kind, owner.name), ()):
+            if known.may_be(owner):
+                return thing
+        return None
 
 
 class Parents:
     """What owns what, for one cluster. Each chain is walked once, whatever the number of pods."""
 
-    def __init__(self, objects: Iterable[tuple[str, Metadata]] = ()) -> None:
-        """``objects``: kind and metadata of everything that may stand in a chain."""
+    def __init__(self, objects: Iterable[tuple[str, str, Metadata]] = ()) -> None:
+        """``objects``: API group, kind and metadata of everything that may stand in a chain."""
         self._above: list[OwnerReference | None] = []
         self._by_uid: dict[tuple[str, str], int] = {}
-        self._by_name: dict[_Place, int] = {}  # jobs of two API groups may share a name
-        self._walked: dict[tuple[_Place, str], tuple[Owner, bool]] = {}
-        for number, (kind, meta) in enumerate(objects):
+        self._by_name: ByName[int] = ByName()
+        self._walked: dict[tuple[str, Owner, str], tuple[Owner, bool]] = {}
+        for number, (group, kind, meta) in enumerate(objects):
             self._above.append(owning(meta))
-            self._by_name.setdefault((meta.namespace, kind, meta.name), number)
+            self._by_name.add(meta.namespace, Owner(kind, meta.name, group), number)
             if meta.uid:
                 self._by_uid[meta.namespace, meta.uid] = number
 
-    def top(self, namespace: str, kind: str, name: str, uid: str = "") -> tuple[Owner, bool]:
+    def top(self, namespace: str, owner: Owner, uid: str = "") -> tuple[Owner, bool]:
         """The last owner of the chain from that object, and whether that last one was read.
 
         A chain that bites its own tail has no top: its first object stands for it.
         """
-        start = ((namespace, kind, name), uid)
+        start = (namespace, owner, uid)
         found = self._walked.get(start)
         if found is None:
             found = self._walked[start] = self._walk(*start)
         return found
 
-    def _number(self, place: _Place, uid: str) -> int | None:
-        found = self._by_uid.get((place[0], uid)) if uid else None
-        return found if found is not None else self._by_name.get(place)
+    def _number(self, namespace: str, owner: Owner, uid: str) -> int | None:
+        found = self._by_uid.get((namespace, uid)) if uid else None
+        return found if found is not None else self._by_name.get(namespace, owner)
 
-    def _walk(self, start: _Place, uid: str) -> tuple[Owner, bool]:
-        first = last = Owner(start[1], start[2])
-        here = self._number(start, uid)
+    def _walk(self, namespace: str, first: Owner, uid: str) -> tuple[Owner, bool]:
+        last = first
+        here = self._number(namespace, first, uid)
         seen: set[int] = set()
         while here is not None and len(seen) < _MAX_STEPS:
             if here in seen:
@@ -91,8 +107,8 @@ class Parents:
             above = self._above[here]
             if above is None:
                 return last, True
-            last = Owner(above.kind, above.name)
-            here = self._number((start[0], above.kind, above.name), above.uid)
+            last = above.owner
+            here = self._number(namespace, last, above.uid)
         return last, here is not None
 
 
@@ -101,12 +117,12 @@ def parents_of(raw: RawCluster) -> Parents:
     return Parents(_chained(raw))
 
 
-def _chained(raw: RawCluster) -> Iterator[tuple[str, Metadata]]:
+def _chained(raw: RawCluster) -> Iterator[tuple[str, str, Metadata]]:
     for kinds in (KINDS, _BETWEEN):
         for kind, keys in kinds.items():
             for key in keys:
                 for item in raw.objects.get(key, ()):
-                    yield kind, item.metadata
+                    yield key.partition(".")[2], kind, item.metadata
 
 
 def owning(meta: Metadata) -> OwnerReference | None:
@@ -121,13 +137,13 @@ def owner_of(meta: Metadata, parents: Parents) -> Owner:
     first = owning(meta)
     if first is None:
         return Owner("Pod", meta.name)
-    owner, was_read = parents.top(meta.namespace, first.kind, first.name, first.uid)
+    owner, was_read = parents.top(meta.namespace, first.owner, first.uid)
     if was_read or owner.kind == "Node" or not meta.labels:
         return owner
     named = _by_label(meta, first, owner)
-    if named is None or named == owner:
+    if named is None or named.may_be(owner):
         return owner
-    return parents.top(meta.namespace, named.kind, named.name)[0]
+    return parents.top(meta.namespace, named)[0]
 
 
 def _by_label(meta: Metadata, first: OwnerReference, owner: Owner) -> Owner | None:

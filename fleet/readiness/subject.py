@@ -10,7 +10,7 @@ from datetime import date
 from functools import cached_property
 
 from fleet.device_classes import classes_by_resource
-from fleet.inventory import Controller, DeviceClass, Inventory, Node, Pod, ReadStatus
+from fleet.inventory import Controller, DeviceClass, Inventory, Node, Owner, Pod, ReadStatus
 from fleet.sizing.requirement import Requirement
 from fleet.workloads import Workload
 
@@ -108,14 +108,20 @@ class Subject:
 
     def pods_of(self, controller: Controller) -> tuple[Pod, ...]:
         """The work pods that a person knows by this object."""
-        return self.pods_by_owner.get((controller.namespace, controller.kind, controller.name), ())
+        key = (controller.namespace, controller.kind, controller.name)
+        itself = controller.itself
+        return tuple(p for p in self.pods_by_owner.get(key, ()) if itself.may_be(p.owner))
 
     def orphan_pods(self) -> Iterator[Pod]:
         """Work pods whose owner is not among the workload objects that were read."""
-        known = {(c.namespace, c.kind, c.name) for c in self.controllers}
+        known: dict[tuple[str, str, str], list[Owner]] = defaultdict(list)
+        for controller in self.controllers:
+            key = (controller.namespace, controller.kind, controller.name)
+            known[key].append(controller.itself)
         for key, pods in self.pods_by_owner.items():
-            if key not in known:
-                yield from pods
+            for pod in pods:
+                if not any(owner.may_be(pod.owner) for owner in known.get(key, ())):
+                    yield pod
 
     @cached_property
     def offered(self) -> dict[str, int]:

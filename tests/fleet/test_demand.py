@@ -135,6 +135,23 @@ def test_the_launcher_of_an_mpi_job_is_no_further_demand() -> None:
     assert of(node(gpus=8), item, launcher, *workers) == []
 
 
+def test_jobs_of_two_api_groups_may_share_a_name() -> None:
+    tasks = [{"name": "t", "replicas": 2, "template": template(2)}]
+    running = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
+               "metadata": {"name": "x", "namespace": "team-a", "uid": "v"},
+               "spec": {"minAvailable": 2, "tasks": tasks}}  # fmt: skip
+    held = job("x", suspend=True, parallelism=2)
+    held["spec"]["template"] = template(2)
+    pods = made_by("Job", "x", 2, on="node-a")
+    for each in pods:
+        each["metadata"]["ownerReferences"][0] |= {"apiVersion": "batch.volcano.sh/v1alpha1",
+                                                   "uid": "v"}  # fmt: skip
+    assert of(node(gpus=8), held, running, *pods) == [("x", 2, 4, True)]
+    told = as_report(cluster(node(gpus=8), held, running, *pods))
+    assert list(told["gang"]) == ["team-a/x (Job)", "team-a/x (Job 2)"]
+    assert sorted(gang["pods_bound"] for gang in told["gang"].values()) == [0, 2]
+
+
 def job_set(suspend: bool) -> Json:
     bare = {"spec": {"containers": [{"name": "driver", "resources": {}}]}}
     jobs = [

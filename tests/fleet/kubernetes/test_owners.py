@@ -28,7 +28,7 @@ def meta(
 
 
 def parents(*objects: tuple[str, Metadata]) -> Parents:
-    return Parents(objects)
+    return Parents(("", kind, each) for kind, each in objects)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +170,22 @@ def test_jobs_of_two_api_groups_with_one_name_are_told_apart_by_their_uid() -> N
         assert pod.ownerReferences is not None
         pod.ownerReferences[0].uid = uid
     assert [owner_of(pod, known).kind for pod in pods] == ["CronJob", "VirtualJob"]
+
+
+@pytest.mark.parametrize("uid", ["", "gone"])
+def test_jobs_of_two_api_groups_are_told_apart_by_their_group(uid: str) -> None:
+    known = Parents(
+        [
+            ("batch", "Job", meta("x", ("CronJob", "nightly"), uid="1")),
+            ("batch.volcano.sh", "Job", meta("x", ("VirtualJob", "v"), uid="2")),
+        ]
+    )
+    pods = [meta("pod-a", ("Job", "x")) for _ in range(3)]
+    for pod, api in zip(pods, ("batch/v1", "batch.volcano.sh/v1alpha1", "other/v1"), strict=True):
+        assert pod.ownerReferences is not None
+        pod.ownerReferences[0].uid = uid
+        pod.ownerReferences[0].apiVersion = api
+    assert [owner_of(pod, known).kind for pod in pods] == ["CronJob", "VirtualJob", "Job"]
 
 
 def test_a_uid_of_another_namespace_leads_nowhere() -> None:
