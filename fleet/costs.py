@@ -293,6 +293,8 @@ def boards_used(group: DeviceGroup) -> Decimal | None:
         return None
     used = overlapping = Decimal(0)
     for units in group.units:
+        if units.requested is None:
+            return None  # who holds them could not be read
         if not units.requested:
             continue
         if units.kind is UnitKind.WHOLE:

@@ -51,7 +51,7 @@ class Place:
 
     path: Path
     nodes: int
-    uncounted: int  # nodes that hide their number of GPUs: in no figure
+    uncounted: int  # nodes that hide how many GPUs they have or who holds them: in no figure
     free: int | None  # boards, whole or not
     largest: int | None  # GPUs that one gang of pods of any size can get
     tainted: int  # of ``largest``: behind taints that some workload tolerates
@@ -127,7 +127,7 @@ def _path(node: Node, levels: Sequence[str]) -> Path:
 
 
 def _add(room: _Room, part: GroupBoards) -> None:
-    if part.group.physical is None:
+    if part.group.physical is None or part.group.use_unknown:
         room.is_counted = False
         return
     is_kept_off = part.cause == "taint"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fleet.boards.asked import asked
 from fleet.boards.states import GroupBoards, boards, schedulable
@@ -44,6 +44,28 @@ class SummaryRow:
     is_estimated: bool = False  # some node's boards are derived, not read
     label: str = ""  # of an unknown model: what the nodes call it
     fragments: int = 0  # of the free: in pieces smaller than a usual pod asks for
+    unread: int = 0  # of ``unknown``: it could not be read who holds them
+    uncounted_clusters: int = 0  # in which GPUs may be missing from every count
+
+    @property
+    def known_physical(self) -> int | None:
+        """Boards that are counted; None where there may be some and none is counted."""
+        is_counted = self.uncounted_nodes < self.gpu_nodes or not self.gpu_nodes
+        return _unless(self.physical, not is_counted or self.uncounted_clusters)
+
+    @property
+    def known_requested(self) -> int | None:
+        """Boards that are surely held; None where there may be some and none is known."""
+        return _unless(self.requested, self.known_physical is None or self.unread)
+
+    @property
+    def known_free(self) -> int | None:
+        """Boards that are surely free; None where there may be some and none is known."""
+        return _unless(self.free, self.known_physical is None or self.unread)
+
+
+def _unless(number: int, is_unknown: bool | int) -> int | None:
+    return None if is_unknown and not number else number
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +86,7 @@ class _Sum:
     uncounted: set[tuple[str, str]] = field(default_factory=set)
     causes: Counter[str] = field(default_factory=Counter)
     fragments: int = 0
+    unread: int = 0
     whole: Counter[tuple[str, tuple[str, ...] | None, str]] = field(default_factory=Counter)
     has_racks: bool = False
     is_estimated: bool = False
@@ -109,10 +132,11 @@ def _of_cluster(cluster: str, inventory: Inventory) -> FleetSummary:
             model.vendor = model.vendor or group.vendor
             for target in (model, total):
                 _count(target, cluster, node, part)
+    missing = int(bool(inventory.uncounted))
     return FleetSummary(
         models=tuple(_row(name, found, label) for (name, label), found in models.items()),
-        clusters=(_row(cluster, total),),
-        totals=_row("", total),
+        clusters=(replace(_row(cluster, total), uncounted_clusters=missing),),
+        totals=replace(_row("", total), uncounted_clusters=missing),
     )
 
 
@@ -140,6 +164,8 @@ def _added(one: SummaryRow, other: SummaryRow) -> SummaryRow:
         is_estimated=one.is_estimated or other.is_estimated,
         label=one.label,
         fragments=one.fragments + other.fragments,
+        unread=one.unread + other.unread,
+        uncounted_clusters=one.uncounted_clusters + other.uncounted_clusters,
     )
 
 
@@ -152,6 +178,7 @@ def _count(target: _Sum, cluster: str, node: Node, part: GroupBoards) -> None:
     target.schedulable += schedulable(node, group)
     target.is_estimated |= group.physical_estimated
     target.fragments += part.fragment
+    target.unread += part.states["unknown"] if group.use_unknown else 0
     if part.cause:
         target.causes[part.cause] += part.states["stranded"]
     rack = node.domain("rack")
@@ -187,4 +214,5 @@ def _row(name: str, found: _Sum, label: str = "") -> SummaryRow:
         is_estimated=found.is_estimated,
         label=label,
         fragments=found.fragments,
+        unread=found.unread,
     )

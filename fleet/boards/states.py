@@ -5,7 +5,8 @@
 - stranded: nobody holds it and nobody can have it: CPU, memory or pod places beside it are used
   up, or the node has a taint that no workload tolerates;
 - unschedulable: the node takes no pods, or the board is withdrawn, or nothing is advertised;
-- unknown: shared or cut boards of which the node does not say which ones are held.
+- unknown: shared or cut boards of which the node does not say which ones are held, and boards
+  whose claims could not be read.
 
 Some free boards are a *fragment*: fewer than pods of their kind usually ask for. They stay free,
 since smaller pods can have them, and are told apart.
@@ -30,7 +31,8 @@ STATES = ("requested", "free", "stranded", "unschedulable", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class NodeFigures:
-    """Boards of one node. ``physical`` None: no object says how many; then all are None."""
+    """Boards of one node. ``physical`` None: no object says how many; then all are None.
+    ``requested`` and ``free`` alone are None where it could not be read who holds boards."""
 
     physical: int | None
     schedulable: int | None  # the node takes pods and the board is healthy, held or not
@@ -67,11 +69,12 @@ def node_figures(node: Node, asked: Asked = NOTHING_ASKED) -> NodeFigures:
     for part in found:
         states.update(part.states)
     sick = sum(min(g.unhealthy or 0, g.physical or 0) for g in node.groups)
+    is_use_known = not any(group.use_unknown for group in node.groups)
     return NodeFigures(
         physical=sum(group.physical or 0 for group in node.groups),
         schedulable=sum(schedulable(node, group) for group in node.groups),
-        requested=states["requested"],
-        free=states["free"],
+        requested=states["requested"] if is_use_known else None,
+        free=states["free"] if is_use_known else None,
         stranded=states["stranded"],
         unhealthy=sick,
         not_schedulable=states["unschedulable"],
@@ -115,7 +118,7 @@ def _offered(group: DeviceGroup) -> int:
     if group.sharing == Sharing.PASSTHROUGH:
         return 0
     whole = sum(u.allocatable for u in group.units_of(UnitKind.WHOLE))
-    if group.whole_free is not None:  # units are not boards: DRA, HAMi
+    if group.whole_free is not None or group.use_unknown:  # units are not boards: DRA, HAMi
         return max(0, (group.physical or 0) - (group.unhealthy or 0))
     return whole
 
@@ -140,15 +143,18 @@ def _states(node: Node, group: DeviceGroup) -> Counter[str]:
 
 def _held(group: DeviceGroup, boards: int) -> tuple[int, int]:
     """The fewest and the most boards that the pods of a node may hold."""
+    if group.use_unknown:
+        plugin = sum(u.requested or 0 for u in group.units_of(UnitKind.WHOLE))
+        return min(boards, max(plugin, group.boards_held)), boards
     if group.whole_free is not None:
         held = max(0, boards - group.whole_free - (group.unhealthy or 0))
         return (held, held) if _is_offered(group) else (0, 0)  # gone, not held
-    whole = min(boards, sum(u.requested for u in group.units_of(UnitKind.WHOLE)))
+    whole = min(boards, sum(u.requested or 0 for u in group.units_of(UnitKind.WHOLE)))
     offered = min(boards, sum(u.capacity for u in group.units_of(UnitKind.WHOLE)))
     cut_boards = boards - max(whole, offered)  # a vanished plugin offers none of what is held
     share, units = 0.0, 0
     for unit in group.units:
-        if unit.kind in _PARTS:
+        if unit.kind in _PARTS and unit.requested:
             units += unit.requested
             share += unit.requested * _share(group, unit.profile, unit.capacity, cut_boards)
     most = min(cut_boards, units)

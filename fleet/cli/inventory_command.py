@@ -136,6 +136,8 @@ def _sizes(inventory: Inventory, totals: Report) -> str:
     """How many boards there are and how many nodes hide theirs."""
     hidden = totals["uncounted_nodes"]
     some, nodes = totals["gpu_nodes"], len(inventory.nodes)
+    if totals["physical_gpus"] is None and not some:
+        return say("Nobody says how many GPUs its nodes have.")
     if hidden and hidden == some:
         return say_many(
             "{some} of {n} node has GPUs, nobody says how many.",
@@ -146,7 +148,7 @@ def _sizes(inventory: Inventory, totals: Report) -> str:
     amounts = {
         "gpus": say_many("{n} GPU", "{n} GPUs", totals["physical_gpus"]),
         "places": say_many("{some} of {n} node", "{some} of {n} nodes", nodes, some=some - hidden),
-        "requested": totals["requested"],
+        "requested": _count(totals["requested"]),
     }
     if not hidden:
         return say("{gpus} on {places}, {requested} requested.", **amounts)
@@ -164,9 +166,12 @@ def _free(inventory: Inventory, totals: Report) -> str:
     if summary.uncounted_nodes and summary.uncounted_nodes == summary.gpu_nodes:
         return say("Free: unknown.")
     whole = totals["free_whole_gpus"]
+    if whole is None or totals["physical_gpus"] is None:
+        return say("Free: unknown.")
     parts = [say_many("{n} whole GPU", "{n} whole GPUs", whole)]
     for kind, free in free_units(inventory).items():
-        parts.append(_units_words(kind, free))
+        if free is not None:
+            parts.append(_units_words(kind, free))
     *first, last = parts
     units = say("{list} and {last}", list=", ".join(first), last=last) if first else last
     sentence = say("Free: {units}.", units=units)
@@ -176,9 +181,15 @@ def _free(inventory: Inventory, totals: Report) -> str:
             "{n} GPUs are held by nobody, not even in part.",
             summary.free,
         )
-        if summary.unknown:
+        if partly := summary.unknown - summary.unread:
             sentence += " " + say_many(
-                "{n} GPU is partly used.", "{n} GPUs are partly used.", summary.unknown
+                "{n} GPU is partly used.", "{n} GPUs are partly used.", partly
+            )
+        if summary.unread:
+            sentence += " " + say_many(
+                "Of {n} GPU nobody could read who holds it.",
+                "Of {n} GPUs nobody could read who holds them.",
+                summary.unread,
             )
     return sentence
 
@@ -198,8 +209,8 @@ def _units_words(kind: UnitKind, number: int) -> str:
 def _offered(node: Node, group: DeviceGroup, units: Units | None) -> tuple[str, str, str, str]:
     """Resource, units, requested and free of one row."""
     if units is not None:
-        amounts = (units.allocatable, units.requested, node.free(units))
-        taken, held, left = map(str, amounts)
+        amounts = (units.allocatable, units.requested, node.free_if_known(units))
+        taken, held, left = map(_count, amounts)
         return units.resource, taken, held, left
     if group.unreadable:
         unknown = say("unknown")
@@ -233,7 +244,7 @@ def _csv_rows(found: Mapping[str, Inventory]) -> list[dict[str, Cell]]:
                     "capacity": units.capacity if units is not None else None,
                     "allocatable": units.allocatable if units is not None else None,
                     "requested": units.requested if units is not None else None,
-                    "free": node.free(units) if units is not None else None,
+                    "free": node.free_if_known(units) if units is not None else None,
                     "unhealthy": group.unhealthy,
                     "schedulable": node.schedulable,
                     "reason": node.not_schedulable_reason,

@@ -17,6 +17,7 @@ from fleet.kubernetes.dra_pools import Pool, pools_of
 from fleet.kubernetes.dra_state import PoolState
 from fleet.kubernetes.dra_sums import DraDevices, summaries
 from fleet.kubernetes.dra_taints import Rules
+from fleet.kubernetes.dra_unread import KNOWN_USE, UnknownUse
 from fleet.kubernetes.dra_use import PodStates, Use, use_of
 from fleet.kubernetes.objects_core import NodeObject
 from fleet.kubernetes.objects_dra import (
@@ -54,18 +55,24 @@ def read_dra(
     nodes: Iterable[NodeObject] = (),
     rules: Iterable[DeviceTaintRuleObject] = (),
     pods: PodStates | None = None,
+    unknown: UnknownUse = KNOWN_USE,
+    unread: str = "",
 ) -> DraCluster:
     """Devices by place, and a line for each pool or device that cannot be counted.
 
     ``nodes`` are needed for node selectors; ``pods`` tell claims whose pods are gone, and None
-    says that pods were not read.
+    says that pods were not read. ``unknown``: where claims that were not read may hold devices.
+    ``unread``: why slices were not read; the claims are then all that speaks of devices.
     """
     reading = _Reading(Places(nodes), use_of(claims), Rules(rules))
     pools = pools_of(slices)
     for pool in pools.values():
         reading.add(pool)
-    reading.find_unpublished(pools)
-    return reading.result(pods)
+    if unread:
+        reading.add_unread(unread)
+    else:
+        reading.find_unpublished(pools)
+    return reading.result(pods, unknown)
 
 
 class _Reading:
@@ -158,6 +165,15 @@ class _Reading:
         for node in nodes:
             self._incomplete[node, pool.driver].append(f"{pool.label}: {reason}")
 
+    def add_unread(self, reason: str) -> None:
+        """Nobody says how many devices there are. Drivers name the pool of a node after it: there
+        are some, in an unknown number, on the nodes whose devices claims hold."""
+        self._problems.append(f"GPUs offered through DRA are not counted: {reason}")
+        known = frozenset(self._places.all)
+        for driver, pool in {(driver, pool) for driver, pool, _ in self._use.holds}:
+            if pool in known and driver_vendor(driver) is not None:
+                self._incomplete[pool, driver].append(f"DRA pool of {driver[:100]}: {reason}")
+
     def find_unpublished(self, pools: dict[tuple[str, str], Pool]) -> None:
         """Name devices that claims hold and complete pools do not list: withdrawn while in use."""
         for key, holds in self._use.holds.items():
@@ -182,8 +198,20 @@ class _Reading:
                 f"{lost[0][:100]}: they are not counted"
             )
 
-    def result(self, pods: PodStates | None) -> DraCluster:
+    def _find_unknown(self, unknown: UnknownUse) -> None:
+        """One line, however many nodes it is about."""
+        places: set[tuple[str, ...]] = {(node,) for node, _ in self._on_node}
+        places.update(nodes for _, _, nodes in self._attached)
+        reasons = [reason for place in sorted(places) if (reason := unknown.of(place))]
+        if reasons:
+            self._problems.append(
+                f"{reasons[0]}: who holds the GPUs offered through DRA is unknown on "
+                f"{len(reasons):,} of {len(places):,} places that have some"
+            )
+
+    def result(self, pods: PodStates | None, unknown: UnknownUse) -> DraCluster:
         self._find_lost()
+        self._find_unknown(unknown)
         by_node: dict[str, list[DraDevices]] = defaultdict(list)
         seen: dict[tuple[str, str], set[str]] = defaultdict(set)  # boards by (node, vendor)
         for node, driver in sorted({*self._on_node, *self._incomplete}):
@@ -194,12 +222,25 @@ class _Reading:
                 pods=pods,
                 incomplete=tuple(self._incomplete.get((node, driver), ())),
                 notes=tuple(self._notes.get((node, driver), ())),
+                use_unknown=unknown.of((node,)),
             )
         return DraCluster(
             by_node={node: tuple(found) for node, found in by_node.items()},
             others={node: dict(found) for node, found in self._others.items()},
             attached=tuple(
-                AttachedPool(pool, nodes, tuple(summaries(driver, entries, seen=set(), pods=pods)))
+                AttachedPool(
+                    pool,
+                    nodes,
+                    tuple(
+                        summaries(
+                            driver,
+                            entries,
+                            seen=set(),
+                            pods=pods,
+                            use_unknown=unknown.of(nodes),
+                        )
+                    ),
+                )
                 for (driver, pool, nodes), entries in self._attached.items()
             ),
             problems=tuple(dict.fromkeys(self._problems)),

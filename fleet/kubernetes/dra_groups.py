@@ -77,6 +77,8 @@ def _completed(group: DeviceGroup, dra: list[DraDevices]) -> DeviceGroup:
         holders=tuple(h for devices in dra for h in devices.holders),
         partly_used=tuple(p for devices in dra for p in devices.partly_used),
         device_taints=taints,
+        use_unknown=next((d.use_unknown for d in dra if d.use_unknown), ""),
+        boards_held=sum(devices.held for devices in dra),
     )
     if not incomplete or found.physical_source not in (_SOURCE, ""):
         return found
@@ -91,6 +93,8 @@ def _completed(group: DeviceGroup, dra: list[DraDevices]) -> DeviceGroup:
 def _whole_free(group: DeviceGroup, dra: list[DraDevices]) -> int | None:
     """Whole boards that can be had: where nothing but DRA offers them, as its claims say; where
     the device plugin offers the same boards, those that neither pods nor claims hold."""
+    if any(devices.use_unknown for devices in dra):
+        return None
     free = sum(devices.whole_free for devices in dra)
     if group.whole_free is not None or not any(devices.devices for devices in dra):
         return group.whole_free
@@ -99,7 +103,7 @@ def _whole_free(group: DeviceGroup, dra: list[DraDevices]) -> int | None:
     plugin = [unit for unit in group.units_of(UnitKind.WHOLE) if unit.capacity]
     if group.sharing != Sharing.WHOLE or not plugin:
         return None
-    asked = sum(unit.requested for unit in plugin)
+    asked = sum(unit.requested or 0 for unit in plugin)
     return max(0, min(sum(unit.allocatable for unit in plugin), free) - asked)
 
 
@@ -109,6 +113,8 @@ def _notes(dra: list[DraDevices]) -> Iterator[str]:
         yield f"{idle} devices are held by claims that no pod uses"
     for devices in dra:
         yield from devices.notes
+        if devices.use_unknown:
+            yield f"{devices.use_unknown}: who holds the devices of {devices.driver} is unknown"
         for reason in devices.incomplete:
             yield f"{reason}: its devices are not counted"
         for taint in devices.taints:

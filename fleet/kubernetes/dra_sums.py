@@ -35,6 +35,8 @@ class DraDevices:
     holders: tuple[DeviceHolder, ...] = ()
     partly_used: tuple[PartlyUsed, ...] = ()
     taints: tuple[DeviceTaint, ...] = ()
+    use_unknown: str = ""  # why nobody can tell which of them are held
+    held: int = 0  # boards of which a claim that was read holds something
 
 
 def summaries(
@@ -45,6 +47,7 @@ def summaries(
     pods: PodStates | None,
     incomplete: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
+    use_unknown: str = "",
 ) -> Iterator[DraDevices]:
     """One value for each model, the most boards first; one without devices for nothing but
     incomplete pools.
@@ -70,6 +73,7 @@ def summaries(
             pods=pods,
             incomplete=incomplete if number == 0 else (),
             notes=notes if number == 0 else (),
+            use_unknown=use_unknown,
         )
         seen.update(boards)
 
@@ -83,6 +87,7 @@ def _summary(
     pods: PodStates | None,
     incomplete: tuple[str, ...],
     notes: tuple[str, ...],
+    use_unknown: str,
 ) -> DraDevices:
     entries = [entry for board in boards.values() for entry in board.entries]
     parts = [entry for entry in entries if entry.is_part]
@@ -98,7 +103,7 @@ def _summary(
         devices=len(entries),
         boards=len(fresh),
         whole_free=sum(boards[name].is_whole_free for name in fresh),
-        units=_units(driver, entries, parts, memory),
+        units=_units(driver, entries, parts, memory, is_known=not use_unknown),
         product=product,
         memory_mib=memory,
         parts=len(parts),
@@ -109,14 +114,21 @@ def _summary(
         holders=holders,
         partly_used=tuple(_partly_used(driver, entries)),
         taints=_taints(driver, entries),
+        use_unknown=use_unknown,
+        held=sum(any(entry.holds for entry in boards[name].entries) for name in fresh),
     )
 
 
 def _units(
-    driver: str, entries: Sequence[Entry], parts: Sequence[Entry], memory: int | None
+    driver: str,
+    entries: Sequence[Entry],
+    parts: Sequence[Entry],
+    memory: int | None,
+    *,
+    is_known: bool,
 ) -> Units:
-    """``requested``: devices that somebody holds, entirely or a share of. ``allocatable`` leaves
-    out those that nobody holds and nobody can have."""
+    """``requested``: devices that somebody holds, entirely or a share of; None where claims were
+    not read. ``allocatable`` leaves out those that nobody holds and nobody can have."""
     blocked = sum(not entry.holds and not entry.open for entry in entries)
     sizes = {memory_mib(driver, entry.device.facts) for entry in parts}
     profiles = {entry.profile for entry in parts}
@@ -126,7 +138,7 @@ def _units(
         kind=UnitKind.DRA,
         capacity=len(entries),
         allocatable=len(entries) - blocked,
-        requested=sum(bool(entry.holds) for entry in entries),
+        requested=sum(bool(entry.holds) for entry in entries) if is_known else None,
         # The size of a cut where cuts are published, all alike: the unit that differs.
         memory_mib=part_size if parts else memory,
         profile=next(iter(profiles)) if len(profiles) == 1 else None,

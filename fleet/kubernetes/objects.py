@@ -24,6 +24,7 @@ from fleet.kubernetes.gathered import NO_PODS, GatheredPods
 from fleet.kubernetes.objects_core import Object, VersionInfo
 from fleet.kubernetes.resources import RESOURCES, Resource
 
+_CLAIMS = "resourceclaims.resource.k8s.io"
 MAX_PROBLEMS = 200
 """Lines kept; a file of a million odd objects must not become a million lines."""
 
@@ -179,8 +180,12 @@ def decode_items(
         try:
             found = decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            is_claim = resource.key == _CLAIMS
+            if is_claim:  # what it holds is held, however odd the rest is
+                good.append(dra.claim_remnant(raw))
             if len(problems) <= MAX_PROBLEMS:  # to find its name means to decode it once more
-                note(problems, f"{resource.key} {_name_of(raw)}: left out, {error}")
+                what = "not read as a whole" if is_claim else "left out"
+                note(problems, f"{resource.key} {_name_of(raw)}: {what}, {error}")
             continue
         if not found.metadata.name:
             note(problems, f"{resource.key}: an object without a name was left out")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated
 
-from msgspec import Meta, Struct, field
+from msgspec import DecodeError, Meta, Raw, Struct, field, json
 
 from fleet.kubernetes.objects_core import (
     Int32,
     LabelValue,
+    Metadata,
     Name,
     Object,
     Part,
@@ -228,6 +229,72 @@ class ClaimStatusBody(Part):
 class ResourceClaimObject(Object):
     spec: ClaimSpec | None = None
     status: ClaimStatusBody | None = None
+
+
+class UnreadClaimObject(ResourceClaimObject):
+    """A claim of which not even the devices that it holds can be read: it may hold any."""
+
+
+class _RemnantName(Part):
+    name: Name
+    namespace: Name = ""
+
+
+class _RemnantResult(Part):
+    driver: Name
+    pool: Name
+    device: Name
+    adminAccess: bool | None = None
+
+
+class _RemnantDevices(Part):
+    results: list[_RemnantResult] | None = None
+
+
+class _RemnantAllocation(Part):
+    devices: _RemnantDevices | None = None
+
+
+class _RemnantStatus(Part):
+    allocation: _RemnantAllocation | None = None
+
+
+class _Named(Part):
+    metadata: _RemnantName
+
+
+class _Remnant(_Named):
+    """As much of an odd claim as says what it holds. A share counts as the whole device, since
+    how much it took is not to be trusted."""
+
+    status: _RemnantStatus | None = None
+
+
+def claim_remnant(raw: Raw | bytes | memoryview) -> ResourceClaimObject:
+    """What is left of a claim that cannot be read as a whole: its devices are held all the same."""
+    try:
+        found = json.decode(raw, type=_Remnant)
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        return UnreadClaimObject(metadata=_name_of(raw))
+    allocation = found.status.allocation if found.status else None
+    results = (allocation.devices.results if allocation and allocation.devices else None) or ()
+    held = [
+        AllocationResult(driver=r.driver, pool=r.pool, device=r.device, adminAccess=r.adminAccess)
+        for r in results
+    ]
+    devices = Allocation.Devices(results=held)
+    return ResourceClaimObject(
+        metadata=Metadata(name=found.metadata.name, namespace=found.metadata.namespace),
+        status=ClaimStatusBody(allocation=Allocation(devices=devices) if held else None),
+    )
+
+
+def _name_of(raw: Raw | bytes | memoryview) -> Metadata:
+    try:
+        meta = json.decode(raw, type=_Named).metadata
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        return Metadata(name="(no readable name)")
+    return Metadata(name=meta.name or "(no name)", namespace=meta.namespace)
 
 
 class ClaimTemplateSpec(Part):

@@ -15,6 +15,7 @@ from fleet.kubernetes.controllers import controllers_of
 from fleet.kubernetes.dra import read_dra
 from fleet.kubernetes.dra_demand import class_drivers
 from fleet.kubernetes.dra_groups import attached_devices
+from fleet.kubernetes.dra_unread import unknown_use, unread_slices
 from fleet.kubernetes.dra_use import pods_with_claims
 from fleet.kubernetes.gangs import gang_objects, minima_of
 from fleet.kubernetes.gathered import NodeUse
@@ -56,6 +57,8 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
         nodes=node_objects,
         rules=raw.of(DeviceTaintRuleObject, "devicetaintrules.resource.k8s.io"),
         pods=pods_with_claims(raw.pods.pods) if raw.pods.total else None,
+        unknown=unknown_use(raw),
+        unread=(unread := unread_slices(raw)),
     )
     for line in dra.problems:
         note(problems, line)
@@ -77,8 +80,10 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
     kept = attributed(raw.pods.kept(gpu_nodes), nodes)
     if raw.pods.orphans and _is_read(raw, "nodes"):
         count = raw.pods.orphans
-        what = "1 pod is" if count == 1 else f"{count} pods are"
-        note(problems, f"{what} bound to nodes that are not there")
+        note(
+            problems,
+            f"{count} {'pod is' if count == 1 else 'pods are'} bound to nodes that are not there",
+        )
     version = server_version(raw.version, node_objects)
     found = Inventory(
         version=version,
@@ -108,6 +113,7 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
         taken_at=taken_at or raw.taken_at,
         other_pods=raw.pods.total - len(kept),
         attached=attached_devices(dra.attached),
+        uncounted=unread,
     )
     return placed(found, raw, levels)
 

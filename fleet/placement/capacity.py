@@ -61,7 +61,7 @@ def _node(cluster: str, node: Node, prices: PriceBook, currency: str) -> NodeCap
     unusable: list[str] = []
     for group in node.groups:
         for units in group.units:
-            free = max(0, units.allocatable - units.requested)
+            free = units.free or 0  # none where nobody knows what is held
             if units.kind not in _PLACEABLE or group.sharing == Sharing.PASSTHROUGH:
                 if units.allocatable:
                     unusable.append(f"{units.allocatable} {units.resource} ({group.sharing})")

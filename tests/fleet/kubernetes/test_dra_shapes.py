@@ -113,9 +113,10 @@ def test_numbers_of_any_pool_are_possible(objects: list[Json]) -> None:
     for each in found.nodes:
         for group in each.groups:
             for units in group.units:
-                assert 0 <= units.requested <= units.capacity
-                assert units.requested <= units.allocatable <= units.capacity
-                assert 0 <= each.free(units) <= units.capacity - units.requested
+                held = units.requested or 0
+                assert 0 <= held <= units.allocatable <= units.capacity
+                assert 0 <= each.free(units) <= units.capacity - held
+                assert (units.requested is None) == bool(group.use_unknown)
             if group.physical is not None and group.whole_free is not None:
                 assert 0 <= group.whole_free <= group.physical
             if group.incomplete:
