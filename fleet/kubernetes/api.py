@@ -28,6 +28,7 @@ from fleet.kubernetes.pages import Ask, Listing, ListReader, ObjectSink, Sink, n
 from fleet.kubernetes.resources import NODES, PODS, RESOURCES, Resource
 from fleet.kubernetes.served import Memory, Served, ask
 from fleet.kubernetes.transport import Answer, Connection
+from fleet.read_words import SILENT
 from fleet.words import say
 
 __all__ = ["FetchError", "FetchLimits", "FetchProgress", "Reason", "fetch"]
@@ -122,9 +123,9 @@ class _ClusterReader:
         taken_at = datetime.now(UTC)
         reads = {NODES.key: self._paged(NODES)}
         reads |= self._side_by_side(r for r in RESOURCES if r not in (NODES, PODS))
-        if gone := self._contradicted(reads):
-            self._discover(anew=True)
-            reads |= self._side_by_side(gone)
+        if self._contradicted(reads):
+            self._discover(anew=True)  # then every other absence is doubtful, too
+            reads |= self._side_by_side(_not_served_of(reads))
         around = RawCluster(
             objects={
                 key: read.objects
@@ -155,30 +156,31 @@ class _ClusterReader:
         )
 
     def _discover(self, *, anew: bool = False) -> None:
-        """Find out what the server serves. What is remembered counts where it names all that we
-        read; an absence is never taken from memory, the server is asked whether it still holds."""
-        known = self._memory.recall() if self._memory is not None and not anew else None
-        self._is_recalled = known is not None and known.has_all()
-        if self._is_recalled:
-            self._served = known
-            return
-        self._served = self._crew.call(lambda caller: ask(caller, known))
-        if self._memory is None:
-            return
-        if self._served is None or self._served.stale:
-            self._memory.forget()  # what does not answer now may do so in a minute
-        else:
-            self._memory.keep(self._served)
+        """Find out what the server serves, from memory where that is fresh.
 
-    def _contradicted(self, reads: Mapping[str, _Read]) -> list[Resource]:
-        """Resources that are gone though memory named them: then nothing of it is to be trusted."""
-        if not self._is_recalled:
-            return []
-        return [
-            resource
-            for resource in RESOURCES
-            if resource.key in reads and reads[resource.key].result.status is ReadStatus.NOT_SERVED
-        ]
+        anew: memory has proved wrong, so that nothing of it is to be trusted.
+        """
+        memory = self._memory
+        if memory is None:
+            self._served = self._crew.call(ask)
+            return
+        fresh = memory.recall() if not anew else None
+        self._is_recalled = fresh is not None and fresh.has_needed()
+        if self._is_recalled:
+            self._served = fresh
+            return
+        known = memory.last() if not anew else None
+        self._served = self._crew.call(lambda caller: ask(caller, known))
+        if self._served is None or self._served.stale:
+            memory.forget()  # what does not answer now may do so in a minute
+        else:
+            memory.keep(self._served)
+
+    def _contradicted(self, reads: Mapping[str, _Read]) -> bool:
+        """Whether a resource is gone though memory names it: then nothing of it is to be trusted."""
+        if not self._is_recalled or self._served is None:
+            return False
+        return any(self._served.versions(resource) for resource in _not_served_of(reads))
 
     def _paged(self, resource: Resource, pods: PodGathering | None = None) -> _Read:
         """One list alone, its objects decoded here while a thread waits for the next page."""
@@ -238,7 +240,11 @@ class _ClusterReader:
             self._counts[resource.key] = 0
         problems = list(listing.problems)
         if is_read and not listing.is_consistent:
-            note(problems, f"{resource.key}: {listing.detail}")
+            note(
+                problems,
+                f"{resource.key}: the list expired while it was read, {listing.number} times: "
+                "its end is of a later moment than its start",
+            )
         whole = objects.whole(resource.key, problems)
         result = listing.result(
             resource,
@@ -253,14 +259,14 @@ class _ClusterReader:
         versions = resource.versions if served is None else served.versions(resource)
         if not versions:
             if served is not None and served.is_stale(resource):
-                return Listing(ReadStatus.FAILED, detail="The server of this API does not answer.")
+                return Listing(ReadStatus.FAILED, reason=SILENT)
             return not_served()
         try:
             return reader.read(versions)
         except FetchError as error:
             if resource.needed or error.code not in _ONE_RESOURCE_ONLY:
                 raise
-            return Listing(ReadStatus.FAILED, detail=error.message)
+            return Listing(ReadStatus.FAILED, reason=error.code, number=error.number)
 
     def _bound_objects(self) -> None:
         if sum(self._counts.values()) > self._limits.objects:
@@ -297,6 +303,14 @@ class _ClusterReader:
         if self._progress is not None:
             read = sum(self._counts.values())
             self._progress(FetchProgress(phase, read, self._patience.seconds))
+
+
+def _not_served_of(reads: Mapping[str, _Read]) -> list[Resource]:
+    return [
+        resource
+        for resource in RESOURCES
+        if resource.key in reads and reads[resource.key].result.status is ReadStatus.NOT_SERVED
+    ]
 
 
 def _version(caller: Caller) -> VersionInfo | None:

@@ -104,6 +104,7 @@ def _worn_out(status: int, where: str) -> FetchError:
             status=status,
         ),
         say("Look at the API server's log, then sync again."),
+        number=status,
     )
 
 

@@ -224,8 +224,8 @@ def _read_result(
     if resource.key in collected.seen:
         return ReadResult(resource.key, ReadStatus.READ, count)
     if apis is not None and not _served(resource, apis):
-        return ReadResult(resource.key, ReadStatus.NOT_SERVED, 0, "discovery does not list it")
-    return ReadResult(resource.key, ReadStatus.NOT_IN_FILE, 0, "the files hold none")
+        return ReadResult(resource.key, ReadStatus.NOT_SERVED, 0)
+    return ReadResult(resource.key, ReadStatus.NOT_IN_FILE, 0)
 
 
 def _served(resource: Resource, apis: dict[str, tuple[str, ...]]) -> bool:

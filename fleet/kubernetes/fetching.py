@@ -36,13 +36,15 @@ class Reason(StrEnum):
 
 
 class FetchError(Exception):
-    """Reading failed. code: a Reason. message: what and where. way_out: what to do."""
+    """Reading failed. code: a Reason. message: what and where. way_out: what to do. number: the
+    status of HTTP of a server's error, or how often a list expired."""
 
-    def __init__(self, code: Reason, message: str, way_out: str) -> None:
+    def __init__(self, code: Reason, message: str, way_out: str, *, number: int = 0) -> None:
         super().__init__(f"{message} {way_out}".strip())
         self.code = code
         self.message = message
         self.way_out = way_out
+        self.number = number
 
 
 class ConnectionBroke(FetchError):

@@ -18,6 +18,7 @@ from fleet.kubernetes.objects_core import Object
 from fleet.kubernetes.resources import Resource
 from fleet.kubernetes.served import api_path
 from fleet.kubernetes.transport import Answer
+from fleet.read_words import EXPIRED
 from fleet.words import say
 
 _MOST_A_PAGE = {"resourceslices.resource.k8s.io": 100}
@@ -75,7 +76,8 @@ class Listing:
     status: ReadStatus
     resource_version: str = ""
     problems: tuple[str, ...] = ()
-    detail: str = ""
+    reason: str = ""  # see ReadResult
+    number: int = 0
     is_consistent: bool = True  # all pages are of one moment
 
     def result(self, resource: Resource, count: int, seconds: float) -> ReadResult:
@@ -83,7 +85,8 @@ class Listing:
             resource=resource.key,
             status=self.status,
             count=count if self.status is ReadStatus.READ else 0,
-            detail=self.detail,
+            reason=self.reason,
+            number=self.number,
             seconds=round(seconds, 3),
             resource_version=self.resource_version,
             is_consistent=self.is_consistent,
@@ -92,7 +95,7 @@ class Listing:
 
 def not_served() -> Listing:
     """The answer for a resource that the cluster does not have."""
-    return Listing(ReadStatus.NOT_SERVED, detail="The cluster does not serve it.")
+    return Listing(ReadStatus.NOT_SERVED)
 
 
 def _torn(listing: Listing, times: int) -> Listing:
@@ -100,8 +103,8 @@ def _torn(listing: Listing, times: int) -> Listing:
         ReadStatus.READ,
         listing.resource_version,
         listing.problems,
-        detail=f"The list expired while it was read, {times} times: its end is of a later moment "
-        "than its start.",
+        reason=EXPIRED,
+        number=times,
         is_consistent=False,
     )
 
@@ -156,6 +159,7 @@ class ListReader:
                 say(
                     "Sync at a quieter time; the API server is too slow for a list of this length."
                 ),
+                number=self.limits.restarts + 1,
             ) from None
 
     def _read_once(self, path: str, *, take_rest: bool = False) -> Listing:
@@ -209,7 +213,7 @@ class ListReader:
 
     def _refused(self, status: int, path: str) -> Listing | None:
         if status == 403:
-            return Listing(ReadStatus.FORBIDDEN, detail="The credential may not list it (403).")
+            return Listing(ReadStatus.FORBIDDEN)
         if status == 404:
             return not_served()
         if status == 410:

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Literal
 
 from fleet.inventory import Controller, Node, Pod, ReadResult, ReadStatus
+from fleet.read_words import read_words
 from fleet.readiness.finding import Evidence, Finding, Verdict
 from fleet.words import say, say_many
 
@@ -182,11 +183,9 @@ def unread_text(resource: str, result: ReadResult | None) -> str:
             resource=resource,
         )
     if status is ReadStatus.FAILED:
-        detail = result.detail if result is not None else ""
-        if detail:
-            return say(
-                "Reading {resource} failed: {reason}.", resource=resource, reason=_short(detail)
-            )
+        if result is not None and result.reason:
+            why = read_words(result.status, result.reason, result.number)
+            return say("Reading {resource} failed. {reason}", resource=resource, reason=why)
         return say("Reading {resource} failed.", resource=resource)
     return say("{resource} was not read.", resource=resource)
 

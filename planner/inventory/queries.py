@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from fleet.catalogue.kubernetes_releases import releases
+from fleet.read_words import read_words
 from fleet.readiness.finding import ORDER, Verdict
 from planner.accounts.models import Team
 from planner.inventory.models import Cluster, NodeRow, Snapshot
@@ -317,7 +318,7 @@ def read_lines(snapshot: Snapshot) -> list[ReadLine]:
             _READ_VERDICTS.get(read["status"], "unknown"),
             words.get(read["status"], read["status"]),
             read["count"],
-            read.get("detail", ""),
+            read_words(read["status"], read.get("reason", ""), read.get("number", 0)),
             read.get("seconds", 0.0),
         )
         for read in snapshot.reads

@@ -28,6 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "fleet.device_names",
         "fleet.model_names",
         "fleet.tolerations",
+        "fleet.read_words",
         "fleet.sizing.requirement",
         "fleet.workload_file",
     ),

@@ -30,6 +30,7 @@ COVERED = (
     "fleet/kubernetes",
     "fleet/placement",
     "fleet/planning.py",
+    "fleet/read_words.py",
     "fleet/readiness",
     "fleet/refusals.py",
     "fleet/sizing",
@@ -45,7 +46,7 @@ COVERED = (
 SAYS = frozenset({"say", "say_many"})
 PROGRAMMERS = frozenset({"ValueError", "TypeError", "KeyError", "RuntimeError", "AssertionError"})
 """Errors about misuse: no person at a page or a terminal reads them."""
-KEPT = frozenset({"note", "Listing", "ReadResult", "QuantityError"})
+KEPT = frozenset({"note", "QuantityError"})
 """What these take is kept with the inventory: see ``KEPT_MODULES``."""
 
 KEPT_MODULES = frozenset(
@@ -67,7 +68,7 @@ KEPT_MODULES = frozenset(
         "pod_state",
         "requests",
         "taints",
-        "topology",
+        "topology_proposal",
         "versions",
     )
 )

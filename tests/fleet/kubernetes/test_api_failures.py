@@ -29,6 +29,7 @@ from fleet.kubernetes.kubeconfig import ClusterAccess
 from fleet.kubernetes.objects import MAX_PROBLEMS, RawCluster, decode_items
 from fleet.kubernetes.resources import PODS as PODS_RESOURCE
 from fleet.kubernetes.transport import Answer
+from fleet.read_words import read_words
 from tests.fakes.kubeapi import (
     FakeKubeApi,
     Step,
@@ -72,7 +73,7 @@ def failure(fake: FakeKubeApi, limits: FetchLimits = QUICK, **more: object) -> F
 
 def result(cluster: RawCluster, key: str) -> tuple[ReadStatus, str]:
     found = next(read for read in cluster.reads if read.resource == key)
-    return found.status, found.detail
+    return found.status, read_words(found.status, found.reason, found.number)
 
 
 # --- rights and what is not installed -----------------------------------------------------------

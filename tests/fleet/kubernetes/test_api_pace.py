@@ -193,7 +193,8 @@ def test_the_rest_of_a_list_that_expires_again_and_again_is_taken_and_flagged(
     result = inventory.read("pods")
     assert result is not None
     assert (result.status, result.count, result.is_consistent) == (ReadStatus.READ, 3, False)
-    assert "expired while it was read, 3 times" in result.detail
+    assert (result.reason, result.number) == ("expired", 3)
+    assert inventory.problems[0].startswith("pods: the list expired while it was read, 3 times")
     assert [request.query.get("continue") for request in fake.requests if request.path == PODS] == [
         None, "2", None, "2", None, "2", "c",
     ]  # fmt: skip

@@ -123,6 +123,17 @@ def test_a_node_without_its_rack_is_named() -> None:
     assert [(e.node, e.field) for e in finding.evidence] == [("b", "l/rack")]
 
 
+def test_a_rack_label_below_a_missing_block_is_not_called_missing() -> None:
+    found = gpu_node(
+        "b",
+        labels={"l/rack": "r1"},
+        topology=(TopologyLevel("block", "l/block", None), TopologyLevel("rack", "l/rack", None)),
+    )
+    taken = cluster(nodes=(placed("a", "b1", "r1"), found), topology_keys=KEYS)
+    (finding,) = answers(taken, "topology-known")
+    assert [(e.node, e.field) for e in finding.evidence] == [("b", "l/block")]
+
+
 def test_domains_are_told_by_path() -> None:
     nodes = (placed("a", "b1", "r1"), placed("b", "b2", "r1"))
     (finding,) = answers(cluster(nodes=nodes, topology_keys=KEYS), "topology-known")
