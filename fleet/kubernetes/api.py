@@ -28,7 +28,6 @@ from fleet.kubernetes.pages import Ask, Listing, ListReader, ObjectSink, Sink, n
 from fleet.kubernetes.resources import NODES, PODS, RESOURCES, Resource
 from fleet.kubernetes.served import Memory, Served, ask
 from fleet.kubernetes.transport import Answer, Connection
-from fleet.read_words import SILENT
 from fleet.words import say
 
 __all__ = ["FetchError", "FetchLimits", "FetchProgress", "Reason", "fetch"]
@@ -177,7 +176,7 @@ class _ClusterReader:
             memory.keep(self._served)
 
     def _contradicted(self, reads: Mapping[str, _Read]) -> bool:
-        """Whether a resource is gone though memory names it: then nothing of it is to be trusted."""
+        """Whether a resource is gone that memory names: then nothing of it is to be trusted."""
         if not self._is_recalled or self._served is None:
             return False
         return any(self._served.versions(resource) for resource in _not_served_of(reads))
@@ -240,11 +239,7 @@ class _ClusterReader:
             self._counts[resource.key] = 0
         problems = list(listing.problems)
         if is_read and not listing.is_consistent:
-            note(
-                problems,
-                f"{resource.key}: the list expired while it was read, {listing.number} times: "
-                "its end is of a later moment than its start",
-            )
+            note(problems, f"{resource.key}: {listing.detail}")
         whole = objects.whole(resource.key, problems)
         result = listing.result(
             resource,
@@ -259,14 +254,14 @@ class _ClusterReader:
         versions = resource.versions if served is None else served.versions(resource)
         if not versions:
             if served is not None and served.is_stale(resource):
-                return Listing(ReadStatus.FAILED, reason=SILENT)
+                return Listing(ReadStatus.FAILED, detail="The server of this API does not answer.")
             return not_served()
         try:
             return reader.read(versions)
         except FetchError as error:
             if resource.needed or error.code not in _ONE_RESOURCE_ONLY:
                 raise
-            return Listing(ReadStatus.FAILED, reason=error.code, number=error.number)
+            return Listing(ReadStatus.FAILED, detail=error.message)
 
     def _bound_objects(self) -> None:
         if sum(self._counts.values()) > self._limits.objects:

@@ -76,9 +76,9 @@ class Served:
     stale: frozenset[str] = frozenset()
     etags: Mapping[str, str] = field(default_factory=dict)  # "/api", "/apis": of those answers
 
-    def has_all(self) -> bool:
-        """Whether every resource that we read is there, so that nothing rests on an absence."""
-        return all(self.versions(resource) for resource in RESOURCES)
+    def has_needed(self) -> bool:
+        """Whether everything is there without which there is no inventory."""
+        return all(self.versions(resource) for resource in RESOURCES if resource.needed)
 
     def below(self, root: str) -> dict[str, tuple[str, ...]]:
         """The APIs that the answer to "/api" (the core group) or to "/apis" named."""
@@ -106,11 +106,18 @@ def api_path(group: str, version: str) -> str:
     return f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
+REMEMBERED_MIN = 10
+"""Minutes for which an answer counts: what is installed is read after this time at the latest."""
+
+
 class Memory(Protocol):
     """Keeps what one cluster serves between two readings of it, for some minutes."""
 
     def recall(self) -> Served | None:
-        """What was kept lately; None when there is nothing, or when it is too old."""
+        """What was kept in the last ``REMEMBERED_MIN`` minutes, to be taken as it is."""
+
+    def last(self) -> Served | None:
+        """What was kept last, however old: the server is asked whether it still holds."""
 
     def keep(self, served: Served) -> None:
         """Remember a fresh answer."""

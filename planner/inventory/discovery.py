@@ -8,10 +8,10 @@ from datetime import timedelta
 import msgspec
 from django.db.models.functions import Now
 
-from fleet.kubernetes.served import Served
+from fleet.kubernetes.served import REMEMBERED_MIN, Served
 from planner.inventory.models import Cluster, ClusterDiscovery
 
-KEPT_FOR = timedelta(minutes=10)
+KEPT_FOR = timedelta(minutes=REMEMBERED_MIN)
 MOST_BYTES = 1_000_000
 """A server that claims to serve more is asked at each sync."""
 
@@ -29,11 +29,15 @@ class RememberedDiscovery:
 
     def recall(self) -> Served | None:
         """What this cluster served at its present address, if that is not too long ago."""
+        return self._kept(asked_at__gt=Now() - KEPT_FOR, asked_at__lte=Now())
+
+    def last(self) -> Served | None:
+        """What this cluster served at its present address, however long ago."""
+        return self._kept()
+
+    def _kept(self, **when: object) -> Served | None:
         row = ClusterDiscovery.objects.filter(
-            cluster=self._cluster,
-            server=self._cluster.server,
-            asked_at__gt=Now() - KEPT_FOR,
-            asked_at__lte=Now(),
+            cluster=self._cluster, server=self._cluster.server, **when
         ).first()
         if row is None:
             return None

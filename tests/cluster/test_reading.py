@@ -154,21 +154,12 @@ def test_a_list_that_expires_again_and_again_is_read_to_its_end_and_marked(
     assert names(found) == [*ALL, "p-0700", "p-0701", "p-0702"]
 
 
-# How a connection ends with its server: before, in or after the handshake, or within an answer.
-BROKEN = (Reason.REFUSED, Reason.TLS, Reason.MALFORMED, Reason.SERVER_ERROR)
-
-
-def test_a_restart_while_a_page_is_under_way_gives_all_or_a_reason(filled: Running) -> None:
+def test_a_restart_while_a_page_is_under_way_costs_nothing(filled: Running) -> None:
+    """The connection ends before, in or after the handshake, or within an answer."""
     watch = AfterPage(filled.plane.restart_server, settle_s=0)
-    outcome: object = None
-    said = ""
-    try:
-        found = inventory_of(filled.plane.access(filled.token), page_size=PAGE, progress=watch)
-        outcome = names(found)
-    except FetchError as error:
-        outcome, said = error.code, error.message
+    found = inventory_of(filled.plane.access(filled.token), page_size=PAGE, progress=watch)
     assert watch.times == 1
-    assert outcome in (ALL, *BROKEN), said
+    assert names(found) == ALL
 
 
 def test_a_sync_only_reads_in_pages_and_never_much_at_once(filled: Running) -> None:

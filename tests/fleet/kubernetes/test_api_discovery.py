@@ -28,8 +28,12 @@ class Kept:
 
     def __init__(self) -> None:
         self.served: Served | None = None
+        self.is_fresh = True
 
     def recall(self) -> Served | None:
+        return self.served if self.is_fresh else None
+
+    def last(self) -> Served | None:
         return self.served
 
     def keep(self, served: Served) -> None:
@@ -70,14 +74,23 @@ def statuses(raw: RawCluster) -> dict[str, ReadStatus]:
     return {result.resource: result.status for result in raw.reads}
 
 
-def test_a_cluster_that_serves_all_that_is_read_is_asked_once(fake: FakeKubeApi) -> None:
+ORDINARY = (
+    NODES, PODS, "/api/v1/namespaces", "/api/v1/resourcequotas", "/apis/apps/v1/deployments",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("everything", [True, False], ids=["all that is read", "an ordinary one"])
+def test_a_cluster_is_asked_once_within_ten_minutes(fake: FakeKubeApi, everything: bool) -> None:
+    if not everything:
+        for path in set(paths()) - set(ORDINARY):
+            fake.remove(path)
     memory = Kept()
     first = read(fake, memory)
     assert asked(fake) == [("/api", False), ("/apis", False)]
     second = read(fake, memory)
     assert asked(fake) == []
     assert second.apis == first.apis
-    assert set(statuses(second).values()) == {ReadStatus.READ}
+    assert statuses(second) == statuses(first)
 
 
 def test_without_a_memory_each_reading_asks(fake: FakeKubeApi) -> None:
@@ -86,24 +99,37 @@ def test_without_a_memory_each_reading_asks(fake: FakeKubeApi) -> None:
         assert asked(fake) == [("/api", False), ("/apis", False)]
 
 
-def test_where_something_is_missing_the_server_is_asked_whether_that_still_holds(
-    fake: FakeKubeApi,
-) -> None:
-    fake.remove(SLICES)
+def test_after_ten_minutes_the_server_is_asked_whether_that_still_holds(fake: FakeKubeApi) -> None:
     memory = Kept()
     first = read(fake, memory)
+    memory.is_fresh = False
     second = read(fake, memory)
     assert asked(fake) == [("/api", True), ("/apis", True)]
     assert second.apis == first.apis
-    assert statuses(second)["resourceslices.resource.k8s.io"] is ReadStatus.NOT_SERVED
 
 
-def test_what_was_installed_since_is_read_at_the_next_sync(fake: FakeKubeApi) -> None:
+def test_what_was_installed_since_is_read_after_ten_minutes_at_the_latest(
+    fake: FakeKubeApi,
+) -> None:
+    key = "resourceslices.resource.k8s.io"
     fake.remove(SLICES)
     memory = Kept()
     read(fake, memory)
     fake.add(SLICES, "ResourceSliceList", [])
-    assert statuses(read(fake, memory))["resourceslices.resource.k8s.io"] is ReadStatus.READ
+    assert statuses(read(fake, memory))[key] is ReadStatus.NOT_SERVED
+    memory.is_fresh = False
+    assert statuses(read(fake, memory))[key] is ReadStatus.READ
+
+
+@pytest.mark.parametrize("path", [NODES, PODS])
+def test_a_memory_without_nodes_or_pods_is_none(fake: FakeKubeApi, path: str) -> None:
+    memory = Kept()
+    read(fake, memory)
+    assert memory.served is not None
+    left = tuple(name for name in memory.served.apis["v1"] if not path.endswith(name))
+    memory.served = Served({**memory.served.apis, "v1": left})
+    read(fake, memory)
+    assert asked(fake) == [("/api", False), ("/apis", False)]
 
 
 def test_what_was_removed_since_is_found_out_and_forgotten(fake: FakeKubeApi) -> None:
@@ -117,6 +143,20 @@ def test_what_was_removed_since_is_found_out_and_forgotten(fake: FakeKubeApi) ->
     assert "resourceslices" in raw.apis["resource.k8s.io/v1beta1"]  # type: ignore[index]
     assert memory.served is not None
     assert "resourceslices" not in memory.served.apis["resource.k8s.io/v1"]
+
+
+def test_where_memory_is_wrong_in_one_thing_what_it_lacks_is_asked_for_too(
+    fake: FakeKubeApi,
+) -> None:
+    job_sets = "/apis/jobset.x-k8s.io/v1/jobsets"
+    fake.remove(job_sets)
+    memory = Kept()
+    read(fake, memory)
+    fake.remove(SLICES)
+    fake.add(job_sets, "JobSetList", [])
+    found = statuses(read(fake, memory))
+    assert found["jobsets.jobset.x-k8s.io"] is ReadStatus.READ
+    assert found["resourceslices.resource.k8s.io"] is ReadStatus.NOT_SERVED
 
 
 @pytest.mark.parametrize("path", [NODES, PODS])

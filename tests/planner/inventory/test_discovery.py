@@ -42,6 +42,7 @@ def test_it_is_not_taken_for_another_address_of_the_cluster(team: Team) -> None:
     RememberedDiscovery(found).keep(SERVED)
     found.server = "https://other.example:6443"
     assert RememberedDiscovery(found).recall() is None
+    assert RememberedDiscovery(found).last() is None
 
 
 @pytest.mark.parametrize("age", [KEPT_FOR + timedelta(seconds=1), timedelta(minutes=-5)])
@@ -53,6 +54,7 @@ def test_it_is_too_old_after_ten_minutes_and_never_from_the_future(
     RememberedDiscovery(found).keep(SERVED)
     ClusterDiscovery.objects.update(asked_at=timezone.now() - age)
     assert RememberedDiscovery(found).recall() is None
+    assert RememberedDiscovery(found).last() == SERVED, "the server is asked whether it still holds"
 
 
 def test_editing_the_access_drops_it(team: Team) -> None:
