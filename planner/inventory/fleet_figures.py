@@ -52,7 +52,7 @@ class ModelLine:
 
     @property
     def is_known(self) -> bool:
-        return self.row.uncounted_nodes < self.row.gpu_nodes
+        return self.row.known_free is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +102,20 @@ def figures(
     summary, idle = found.summary, idle_priced(found.idle, book)
     totals = summary.totals
     stranded = totals.stranded
-    is_known = totals.uncounted_nodes < totals.gpu_nodes or not totals.gpu_nodes
     amount, note = _idle_text(idle)
     return Figures(
         gpu_nodes=sum(c.current_snapshot.gpu_node_count for c in clusters if c.current_snapshot),
-        physical=totals.physical if is_known else None,
+        physical=totals.known_physical,
         schedulable=totals.schedulable,
         withheld=max(0, totals.physical - totals.schedulable),
         withheld_url=nodes("withheld"),
         uncounted=totals.uncounted_nodes,
         uncounted_url=nodes("unknown"),
-        requested=totals.requested if is_known else None,
-        requested_note=_share_note(totals.requested, totals.physical),
+        requested=totals.known_requested,
+        requested_note=_share_note(totals.known_requested, totals.physical),
         requested_url=nodes("requested"),
-        free=totals.free if is_known else None,
-        free_note=partly_used_note(totals.unknown),
+        free=totals.known_free,
+        free_note=free_note(totals),
         stranded_link=_("+ %(count)d stranded: why") % {"count": stranded} if stranded else "",
         stranded_url=nodes("stranded"),
         free_url=nodes("free"),
@@ -134,19 +133,39 @@ def figures(
     )
 
 
-def _share_note(requested: int, physical: int) -> str:
+def _share_note(requested: int | None, physical: int) -> str:
     """Of the installed boards: pods also hold boards of nodes that take no new ones, which are
     not among the schedulable."""
-    if not physical:
+    if requested is None or not physical:
         return ""
     return _("%(share)d %% of installed") % {"share": round(100 * requested / physical)}
 
 
-def partly_used_note(boards: int | None) -> str:
-    """Boards beside the free ones of which only some units are held; "" for none."""
-    if not boards:
-        return ""
-    return ngettext("%(count)d partly used", "%(count)d partly used", boards) % {"count": boards}
+def free_note(totals: SummaryRow) -> str:
+    """What stands beside the free boards: those of which only some units are held, those of which
+    nobody could read who holds them, and clusters that may have more; "" for none."""
+    texts = []
+    if partly := totals.unknown - totals.unread:
+        texts.append(
+            ngettext("%(count)d partly used", "%(count)d partly used", partly) % {"count": partly}
+        )
+    if totals.unread:
+        texts.append(
+            ngettext(
+                "of %(count)d the use is unknown", "of %(count)d the use is unknown", totals.unread
+            )
+            % {"count": totals.unread}
+        )
+    if totals.uncounted_clusters:
+        texts.append(
+            ngettext(
+                "%(count)d cluster may have more than is counted",
+                "%(count)d clusters may have more than is counted",
+                totals.uncounted_clusters,
+            )
+            % {"count": totals.uncounted_clusters}
+        )
+    return "; ".join(texts)
 
 
 def _model_line(row: SummaryRow, scope: Mapping[str, str]) -> ModelLine:

@@ -76,13 +76,18 @@ def publish(snapshot: Snapshot) -> None:
     """Make ``snapshot`` the one that its cluster shows.
 
     Call it inside the transaction that also holds the job (``Run.guard``). A snapshot that fell
-    to less than half of the one before, that lists no pod or no node, or that was not read at one
-    moment, is accepted and flagged.
+    to less than half of the one before, that lists no pod or no node, that may lack GPUs, or that
+    was not read at one moment, is accepted and flagged.
     """
     previous = Snapshot.objects.filter(
         pk__in=Cluster.objects.filter(pk=snapshot.cluster_id).values("current_snapshot")
     ).first()
-    flags = (_shrunk(previous, snapshot), _one_sided(snapshot), _of_several_moments(snapshot))
+    flags = (
+        _shrunk(previous, snapshot),
+        _one_sided(snapshot),
+        _uncounted(snapshot),
+        _of_several_moments(snapshot),
+    )
     snapshot.flagged = storable("; ".join(filter(None, flags)), 300)
     Snapshot.objects.filter(pk=snapshot.pk).update(is_complete=True, flagged=snapshot.flagged)
     Cluster.objects.filter(pk=snapshot.cluster_id).update(current_snapshot=snapshot)
@@ -100,8 +105,8 @@ def _new_snapshot(
         findings = report.check(inventory, today=today)
     figures = stored_figures.figures_of(inventory)
     totals = figures.summary.totals
-    # Where no node says how many boards it has, the sums of nothing are not an answer.
-    is_known = totals.uncounted_nodes < totals.gpu_nodes or not totals.gpu_nodes
+    # Where nobody says how many boards there are, the sums of nothing are not an answer.
+    is_known = totals.known_physical is not None
     problems = [*inventory.problems, *duplicates(inventory.nodes)]
     snapshot = Snapshot(
         cluster=cluster,
@@ -118,8 +123,8 @@ def _new_snapshot(
         pod_count=len(inventory.pods) + inventory.other_pods,
         physical_gpus=count(totals.physical) if is_known else None,
         schedulable_gpus=count(totals.schedulable) if is_known else None,
-        requested_gpus=count(totals.requested) if is_known else None,
-        free_gpus=count(totals.free) if is_known else None,
+        requested_gpus=count(totals.known_requested),
+        free_gpus=count(totals.known_free),
         stranded_gpus=count(totals.stranded) if is_known else None,
         fragment_gpus=count(totals.fragments) if is_known else None,
         partly_used_gpus=count(totals.unknown) if is_known else None,
@@ -169,6 +174,11 @@ def _one_sided(snapshot: Snapshot) -> str:
     if snapshot.pod_count and not snapshot.node_count and "nodes" in read:
         return f"lists {snapshot.pod_count} pods and not one node, so that no GPU is known"
     return ""
+
+
+def _uncounted(snapshot: Snapshot) -> str:
+    reason = (snapshot.figures or {}).get("uncounted")
+    return f"GPUs offered through DRA are not counted: {reason}" if reason else ""
 
 
 def _of_several_moments(snapshot: Snapshot) -> str:

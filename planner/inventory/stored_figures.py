@@ -26,12 +26,15 @@ class Figures:
     summary: FleetSummary
     idle: tuple[IdleBoards, ...]
     attached: Attached = NOTHING_ATTACHED  # GPUs of no single node; in no sum of the summary
+    uncounted: str = ""  # of one cluster: why GPUs may be missing from every sum
 
 
 def figures_of(inventory: Inventory) -> Figures:
     """The figures of one cluster. It stays unnamed: the cluster may get another name."""
     fleet = {"": inventory}
-    return Figures(summarise(fleet), idle_boards(fleet), attached_in(inventory))
+    return Figures(
+        summarise(fleet), idle_boards(fleet), attached_in(inventory), inventory.uncounted
+    )
 
 
 def encoded(figures: Figures) -> Any:

@@ -73,15 +73,14 @@ def cluster_detail(request: PlannerRequest, uuid: UUID) -> HttpResponse:
         "nodes_url": queries.node_list_url(cluster=cluster.name),
         "free_url": queries.node_list_url(cluster=cluster.name, state="free"),
         "stranded_url": queries.node_list_url(cluster=cluster.name, state="stranded"),
-        "free_note": fleet_figures.partly_used_note(
-            snapshot.partly_used_gpus if snapshot else None
-        ),
         "requested_url": queries.node_list_url(cluster=cluster.name, state="requested"),
         "uncounted_url": queries.node_list_url(cluster=cluster.name, state="unknown"),
     }
     if snapshot is not None:
-        attached = stored_figures.decoded(snapshot.figures, cluster.name).attached
+        figures = stored_figures.decoded(snapshot.figures, cluster.name)
+        attached = figures.attached
         context |= {
+            "free_note": fleet_figures.free_note(figures.summary.totals),
             "attached": attached,
             "attached_left_out": attached.count - len(attached.pools),
             "withheld": max(0, (snapshot.physical_gpus or 0) - (snapshot.schedulable_gpus or 0)),
