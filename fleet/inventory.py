@@ -396,6 +396,18 @@ class Pod:
     stands_for: tuple[str, ...] = ()  # of a reservation: "namespace/name" of who shares its device
 
     @property
+    def wants_gpu(self) -> bool:
+        """Whether it asks for an accelerator in any way: a resource, a claim, or a part of a
+        board by the annotations of a sharing system."""
+        return bool(
+            self.requests
+            or self.claims
+            or self.claim_devices
+            or self.gpu_fraction is not None
+            or self.gpu_memory_mib is not None
+        )
+
+    @property
     def is_demand(self) -> bool:
         """Waits for a node: counts as demand, not as use."""
         return not self.node and self.state in ("pending", "gated")
@@ -417,6 +429,11 @@ class PodRole:
     done: int = 0  # of ``pods``: have succeeded and do not come again
     gpu_fraction: float | None = None  # of one board, as of pods
     gpu_memory_mib: int | None = None  # device memory, as of pods
+
+    @property
+    def left(self) -> int:
+        """Pods that are wanted now."""
+        return self.pods - self.done
 
     @property
     def wants_gpu(self) -> bool:

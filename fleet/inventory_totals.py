@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from fleet.device_names import DEVICE_KINDS, device_name, is_for_machines
+from fleet.device_names import DEVICE_KINDS, device_name, is_for_machines, unit_size
 from fleet.inventory import (
     DeviceGroup,
     Inventory,
     Node,
     Pod,
+    PodRole,
     Sharing,
     UnitKind,
     Units,
@@ -24,21 +25,32 @@ from fleet.other_accelerators import other_accelerators
 
 
 def whole_free(node: Node, group: DeviceGroup) -> int:
-    """Idle boards of a group that can be had whole: not time-sliced, not cut, not held."""
-    if not node.schedulable:
+    """Idle boards of a group that can surely be had whole: not time-sliced, not cut, not held,
+    and none where nobody knows which are held."""
+    if not node.schedulable or group.use_unknown:
         return 0
     if group.whole_free is not None:
         return group.whole_free
     if group.sharing == Sharing.PASSTHROUGH:
         return 0  # for virtual machines only
-    return sum(node.free(unit) for unit in group.units_of(UnitKind.WHOLE))
+    free = sum(node.free(unit) for unit in group.units_of(UnitKind.WHOLE))
+    if group.physical is None:
+        return free
+    held = sum(unit.requested or 0 for unit in group.units_of(UnitKind.WHOLE))
+    return min(free, max(0, group.physical - held))  # a plugin may offer more than there is
+
+
+def _whole_free(node: Node, group: DeviceGroup) -> int | None:
+    """As ``whole_free``; None where nobody knows it."""
+    return None if node.schedulable and group.use_unknown else whole_free(node, group)
 
 
 def totals(inventory: Inventory) -> dict[str, Any]:
     """What one cluster has; virtual and simulated nodes are counted apart.
 
-    A sum over boards of which nobody knows the number or the memory is None where nothing of it
-    is known; ``uncounted_nodes`` and ``gpus_of_unknown_memory`` say what a sum leaves out.
+    A sum over what nobody knows everywhere (boards, memory, who holds them) is None where nothing
+    of it is known; ``uncounted_nodes``, ``gpus_of_unknown_memory``, ``gpus_of_unknown_use`` and
+    ``uncounted`` say what a sum leaves out.
     """
     real = [n for n in inventory.nodes if is_counted(n)]
     pairs = [(node, group) for node in real for group in node.groups]
@@ -49,9 +61,16 @@ def totals(inventory: Inventory) -> dict[str, Any]:
         "uncounted_nodes": sum(
             any(g.physical is None for g in node.counted_groups) for node in real
         ),
-        "physical_gpus": _known([group.physical for _, group in pairs]),
-        "unhealthy_gpus": sum(group.unhealthy or 0 for _, group in pairs),
-        "free_whole_gpus": sum(whole_free(node, group) for node, group in pairs),
+        "physical_gpus": _known(
+            [*(group.physical for _, group in pairs), *([None] if inventory.uncounted else ())]
+        ),
+        "uncounted": inventory.uncounted,
+        "gpus_of_unknown_use": sum(g.physical or 0 for _, g in pairs if g.use_unknown),
+        "unhealthy_gpus": _sick([*(g for _, g in pairs), *(p.group for p in inventory.attached)]),
+        "uncounted_unhealthy_nodes": sum(
+            any(group.has_untold_sick for group in node.groups) for node in real
+        ),
+        "free_whole_gpus": _known([_whole_free(node, group) for node, group in pairs]),
         "whole_free_nodes": sum(_is_idle(node) for node in real),
         "memory_mib": _known([_memory_mib(group) for _, group in pairs]),
         "gpus_of_unknown_memory": sum(
@@ -75,35 +94,43 @@ def _with_attached(found: dict[str, Any], inventory: Inventory) -> dict[str, Any
     found["attached_gpus"] = _known([group.physical for group in groups])
     if not groups:
         return found
-    found["physical_gpus"] = _known([found["physical_gpus"], *(g.physical for g in groups)])
+    boards = [group.physical for group in groups]
+    found["physical_gpus"] = _more(found, "physical_gpus", boards)
     found["real_physical_gpus"] = found["physical_gpus"]
-    found["memory_mib"] = _known([found["memory_mib"], *map(_memory_mib, groups)])
-    found["unhealthy_gpus"] += sum(group.unhealthy or 0 for group in groups)
-    found["free_whole_gpus"] += sum(group.whole_free or 0 for group in groups)
-    sums: Counter[str] = Counter(found["units"].get(UnitKind.DRA.value, {}))
+    found["memory_mib"] = _more(found, "memory_mib", list(map(_memory_mib, groups)))
+    found["gpus_of_unknown_use"] += sum(g.physical or 0 for g in groups if g.use_unknown)
+    free_boards = [None if g.use_unknown else g.whole_free or 0 for g in groups]
+    found["free_whole_gpus"] = _more(found, "free_whole_gpus", free_boards)
+    sums: dict[str, Any] = dict(found["units"].get(UnitKind.DRA.value, {}))
     for group in groups:
         row = found["by_model"].setdefault(group.model or "unknown", {"total": 0, "free": 0})
-        row["total"] = _known([row["total"], group.physical])
-        row["free"] += group.whole_free or 0
+        row["total"] = _more(row, "total", [group.physical])
+        row["free"] = _more(row, "free", [None if group.use_unknown else group.whole_free or 0])
         for unit in group.units:
-            free = max(0, unit.allocatable - unit.requested)
             for key, number in (
                 ("capacity", unit.capacity),
                 ("allocatable", unit.allocatable),
                 ("requested", unit.requested),
-                ("free", free),
+                ("free", unit.free),
             ):
-                sums[key] += number
+                sums[key] = _more(sums, key, [number])
             found["advertised"] += unit.capacity
             found["dra_gpu_devices"] += unit.capacity
             for key in ("allocatable", "usable_gpus", "for_containers"):
                 found[key] += unit.allocatable
             for key in ("requested", "requested_units"):
-                found[key] += unit.requested
+                found[key] = _more(found, key, [unit.requested])
             for key in ("free_units", "free_units_by_count"):
-                found[key] += free
-    found["units"][UnitKind.DRA.value] = dict(sums)
+                found[key] = _more(found, key, [unit.free])
+    found["units"][UnitKind.DRA.value] = sums
     return found
+
+
+def _more(sums: Mapping[str, Any], key: str, numbers: list[int | None]) -> int | None:
+    """The sum under ``key`` with further numbers. An empty sum is one of nothing, and known only
+    where nothing unknown is added to it."""
+    so_far = sums.get(key)
+    return _known([so_far or None, *numbers]) if numbers else so_far
 
 
 def is_counted(node: Node) -> bool:
@@ -117,10 +144,18 @@ def _known(numbers: list[int | None]) -> int | None:
     return sum(known) if known or not numbers else None
 
 
+def _sick(groups: list[DeviceGroup]) -> int | None:
+    """Boards that are surely sick; None where none is, and withdrawn parts of boards may be."""
+    found = sum(group.unhealthy or 0 for group in groups)
+    return None if not found and any(group.has_untold_sick for group in groups) else found
+
+
 def _memory_mib(group: DeviceGroup) -> int | None:
     """Memory of all boards of a group; None when their number or memory is not known."""
     if group.physical is None:
         return None
+    if group.total_memory_mib is not None:
+        return group.total_memory_mib
     if group.memory_mib is not None:
         return group.physical * group.memory_mib
     return None if group.memory_gib is None else group.physical * group.memory_gib * 1024
@@ -131,7 +166,7 @@ def _is_idle(node: Node) -> bool:
     return (
         node.schedulable
         and any(u.allocatable for u in units)
-        and not any(u.requested for u in units)
+        and not any(u.requested != 0 for u in units)
         and any(whole_free(node, group) for group in node.groups)
     )
 
@@ -139,37 +174,47 @@ def _is_idle(node: Node) -> bool:
 def _by_model(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, dict[str, int | None]]:
     """Boards by model; ``total`` None where no node says how many it has."""
     boards: dict[str, list[int | None]] = {}
-    free: Counter[str] = Counter()
+    free: dict[str, list[int | None]] = {}
     for node, group in pairs:
         name = group.model or "unknown"
         boards.setdefault(name, []).append(group.physical)
-        free[name] += whole_free(node, group)
-    return {name: {"total": _known(counts), "free": free[name]} for name, counts in boards.items()}
+        free.setdefault(name, []).append(_whole_free(node, group))
+    return {
+        name: {"total": _known(counts), "free": _known(free[name])}
+        for name, counts in boards.items()
+    }
+
+
+_KEYS = ("capacity", "allocatable", "requested", "free")
+_Row = dict[str, list[int | None]]
 
 
 def _units(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, Any]:
     """Units that are devices or shares of devices: all kinds in one sum, as the scheduler hands
     them out, and each kind by itself under ``units``."""
-    kinds: dict[UnitKind, Counter[str]] = {}
-    usable = containers = gib = 0
+    kinds: dict[UnitKind, _Row] = {}
+    usable = containers = 0
     for node, group in pairs:
         for unit in _once(group):
-            row = kinds.setdefault(unit.kind, Counter())
-            row["capacity"] += unit.capacity
-            row["allocatable"] += unit.allocatable
-            row["requested"] += unit.requested
-            row["free"] += node.free(unit)
-            if unit.kind is UnitKind.MEMORY:
-                gib += node.free(unit)
+            size = unit_size(unit.resource) if unit.kind is UnitKind.MEMORY else 1
+            if unit.kind is UnitKind.UNCLASSIFIED or size is None:
+                continue
+            row = kinds.setdefault(unit.kind, {key: [] for key in _KEYS})
+            free = node.free_if_known(unit)
+            row["capacity"].append(unit.capacity * size)
+            row["allocatable"].append(unit.allocatable * size)
+            row["requested"].append(None if unit.requested is None else unit.requested * size)
+            row["free"].append(None if free is None else free * size)
             if unit.kind in DEVICE_KINDS:
                 usable += unit.allocatable if node.schedulable else 0
                 containers += 0 if is_for_machines(unit.resource) else unit.allocatable
 
-    def total(what: str) -> int:
-        return sum(row[what] for kind, row in kinds.items() if kind in DEVICE_KINDS)
+    def total(what: str) -> int | None:
+        listed = [row[what] for kind, row in kinds.items() if kind in DEVICE_KINDS]
+        return _known([number for numbers in listed for number in numbers])
 
     def of(kind: UnitKind, what: str) -> int:
-        return kinds[kind][what] if kind in kinds else 0
+        return _known(kinds[kind][what]) or 0 if kind in kinds else 0
 
     dra_parts = sum(g.cuts_possible for _, g in pairs if g.sharing == Sharing.AMD_PARTITION)
     return {
@@ -180,33 +225,50 @@ def _units(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, Any]:
         "requested_units": total("requested"),
         "free_units": total("free"),
         "free_units_by_count": total("free"),
-        "units": {kind.value: dict(kinds[kind]) for kind in UnitKind if kind in kinds},
+        "units": {
+            kind.value: {key: _known(numbers) for key, numbers in kinds[kind].items()}
+            for kind in UnitKind
+            if kind in kinds
+        },
         "gpu_devices": of(UnitKind.WHOLE, "capacity") + of(UnitKind.VGPU, "capacity"),
         "dra_gpu_devices": sum(
             u.capacity for _, group in pairs for u in group.units_of(UnitKind.DRA)
         ),
         "for_containers": containers,
-        "mig_devices": of(UnitKind.MIG, "capacity"),
-        "free_mig_devices": of(UnitKind.MIG, "free"),
+        "mig_devices": sum(group.mig_devices for _, group in pairs),
+        "free_mig_devices": sum(_free_mig(node, group) for node, group in pairs),
         "partitions": of(UnitKind.PARTITION, "capacity") + dra_parts,
-        "free_gib": gib,
+        "free_gib": of(UnitKind.MEMORY, "free") // 1024,
     }
 
 
-def free_units(inventory: Inventory) -> dict[UnitKind, int]:
+def _free_mig(node: Node, group: DeviceGroup) -> int:
+    """MIG devices of which surely no part is held: which of the shared ones pods hold is not
+    told, so that each may be on a device of its own."""
+    if not node.schedulable:
+        return 0
+    return sum(
+        max(0, unit.allocatable // unit.per_device - (unit.requested or 0))
+        for unit in group.units
+        if unit.is_of_mig
+    )
+
+
+def free_units(inventory: Inventory) -> dict[UnitKind, int | None]:
     """Units that can still be had, by kind, for what is not a whole board; in that order.
 
-    Kinds that no node offers are left out, and so are memory and core units: no devices.
+    Kinds that no node offers are left out, and so are memory and core units: no devices. None
+    where nothing is known.
     """
-    found: Counter[UnitKind] = Counter()
+    found: dict[UnitKind, list[int | None]] = {}
     for node in inventory.nodes:
         if not is_counted(node):
             continue
         for group in node.groups:
             for unit in _once(group):
                 if unit.kind in DEVICE_KINDS - {UnitKind.WHOLE} and unit.allocatable:
-                    found[unit.kind] += node.free(unit)
-    return {kind: found[kind] for kind in UnitKind if kind in found}
+                    found.setdefault(unit.kind, []).append(node.free_if_known(unit))
+    return {kind: _known(found[kind]) for kind in UnitKind if kind in found}
 
 
 def _once(group: DeviceGroup) -> list[Units]:
@@ -215,10 +277,17 @@ def _once(group: DeviceGroup) -> list[Units]:
     return plain if any(unit.capacity for unit in plain) else list(group.units)
 
 
-def _others(nodes: list[Node]) -> dict[str, int]:
+def _others(nodes: list[Node]) -> dict[str, Any]:
     """Accelerators that are no GPUs, in devices; shares and partitions are none."""
     found: Counter[str] = Counter()
+    units: dict[str, dict[str, int]] = {}
     for node in nodes:
+        for unit in node.others:
+            row = units.setdefault(unit.resource, dict.fromkeys(_KEYS, 0))
+            row["capacity"] += unit.capacity
+            row["allocatable"] += unit.allocatable
+            row["requested"] += unit.requested or 0
+            row["free"] += node.free(unit)
         for group in other_accelerators(node):
             if group.kind in (None, UnitKind.WHOLE):
                 found[group.vendor] += group.devices or 0
@@ -230,6 +299,7 @@ def _others(nodes: list[Node]) -> dict[str, int]:
         "neuron_devices": found["aws"],
         "gaudi_devices": found["habana"],
         "uncounted_other_accelerators": found["uncounted"],
+        "other_units": units,
     }
 
 
@@ -271,8 +341,9 @@ def units_asked(requests: Mapping[str, int]) -> int:
     return sum(by_kind(requests).values())
 
 
-def takes_part_of_a_board(pod: Pod) -> bool:
-    """Whether the pod says that its units are parts of boards (HAMi's memory or percentages)."""
+def takes_part_of_a_board(pod: Pod | PodRole) -> bool:
+    """Whether the pod, or each pod of a template, says that its units are parts of boards
+    (HAMi's memory or percentages)."""
     whole = whole_asked(pod.requests)
     return bool(whole) and (
         "nvidia.com/gpumem" in pod.requests
@@ -280,8 +351,9 @@ def takes_part_of_a_board(pod: Pod) -> bool:
     )
 
 
-def whole_gpus(pod: Pod, known: Kinds = _BY_NAME) -> int:
-    """Whole boards that a pod asks for or holds; claims are counted apart."""
+def whole_gpus(pod: Pod | PodRole, known: Kinds = _BY_NAME) -> int:
+    """Whole boards that a pod, or each pod of a template, asks for or holds; claims are counted
+    apart."""
     if takes_part_of_a_board(pod):
         return 0
     return by_kind(pod.requests, known).get(UnitKind.WHOLE, 0)

@@ -176,8 +176,8 @@ def _filtered(cards: Cards, tokens: Tokens) -> Cards:
     """Narrow by a memory size and a form that the text names ("H100_NVLINK_80GB")."""
     sizes = [int(m.group(1)) * 1024 for m in map(_MEMORY.fullmatch, tokens) if m]
     if sizes:
-        fitting = tuple(c for c in cards if fits_memory(c, sizes[0]))
-        cards = fitting or (cards if len(cards) > 1 else ())  # no such card, or of its family
+        # A size that no card has is a card that the table lacks, never its neighbour.
+        cards = tuple(c for c in cards if fits_memory(c, sizes[0]))
     if any(token.startswith(("sxm", "nvlink")) for token in tokens):
         cards = tuple(c for c in cards if "sxm" in c.name.lower()) or cards
     elif "pcie" in tokens:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
-from fleet.device_names import device_name
 from fleet.inventory import AttachedDevices, DeviceGroup, Node, Sharing, UnitKind, Units
 from fleet.other_accelerators import OtherAccelerators, other_accelerators
 
@@ -28,14 +27,9 @@ def node_report(node: Node) -> Report:
         found["simulated"] = True
     if _is_spot(node):
         found["spot"] = True
-    others = {
-        name: amount
-        for name, amount in node.extended.items()
-        if (kind := device_name(name)) is not None and not kind.is_gpu
-    }
-    if others:
-        found["other_accelerators"] = others
-    makers = [_others(of_maker) for of_maker in other_accelerators(node)]
+    if node.others:
+        found["other_accelerators"] = {unit.resource: unit.capacity for unit in node.others}
+    makers = [_others(of_maker, node) for of_maker in other_accelerators(node)]
     if makers:
         found["other_accelerators_by_maker"] = makers
     if node.other_devices:
@@ -51,12 +45,13 @@ def node_report(node: Node) -> Report:
     return found
 
 
-def _others(found: OtherAccelerators) -> Report:
+def _others(found: OtherAccelerators, node: Node) -> Report:
     shown: Report = {
         "vendor": found.vendor,
         "model": found.model,
         "devices": found.devices,
         "devices_source": found.source,
+        "resources": {unit.resource: _amounts(unit, node.free_if_known) for unit in found.units},
     }
     if found.kind is not None:
         shown["unit"] = found.kind.value
@@ -102,27 +97,28 @@ def _group(group: DeviceGroup, free: Callable[[Units], int | None], *, can_be_ha
         "memory_mib_per_gpu": group.memory_mib,
         "sharing": group.sharing,
         "resources": {
-            unit.resource: {
-                "capacity": unit.capacity,
-                "allocatable": unit.allocatable,
-                "requested": unit.requested,
-                "free": free(unit),
-            }
+            unit.resource: _amounts(unit, free)
             for unit in group.units
             if unit.kind is not UnitKind.DRA
         },
         "dra_devices": sum(u.capacity for u in group.units_of(UnitKind.DRA)),
-        "dra_free": sum(free(u) for u in group.units_of(UnitKind.DRA)),
+        "dra_free": _sum(free(u) for u in group.units_of(UnitKind.DRA)),
     }
     if group.physical is not None and group.memory_mib is not None:
         found["memory_mib_total"] = group.physical * group.memory_mib
+    elif group.total_memory_mib is not None:
+        found["memory_mib_total"] = group.total_memory_mib
     if group.replicas is not None:
         found["replicas"] = group.replicas
     if group.unhealthy:
         found["unhealthy"] = group.unhealthy
         found["unhealthy_source"] = group.unhealthy_source
+    elif group.has_untold_sick:
+        found["unhealthy"] = None
     if group.whole_free is not None:
         found["whole_free_gpus"] = group.whole_free if can_be_had else 0
+    if group.use_unknown:
+        found |= {"whole_free_gpus": None, "use_unknown": group.use_unknown}
     if group.memory_gib is not None:
         found["memory_gib_per_gpu"] = found["physical_memory_gib"] = group.memory_gib
     if group.unreadable:
@@ -130,6 +126,15 @@ def _group(group: DeviceGroup, free: Callable[[Units], int | None], *, can_be_ha
     if group.notes:
         found["notes"] = list(group.notes)
     return found | _cuts(group) | _details(group) | _dra(group)
+
+
+def _amounts(unit: Units, free: Callable[[Units], int | None]) -> Report:
+    return {
+        "capacity": unit.capacity,
+        "allocatable": unit.allocatable,
+        "requested": unit.requested,
+        "free": free(unit),
+    }
 
 
 def _details(group: DeviceGroup) -> Report:
@@ -157,7 +162,7 @@ def _dra(group: DeviceGroup) -> Report:
 def _cuts(group: DeviceGroup) -> Report:
     """Counts of whole boards and of cuts, where a node has both or only cuts."""
     found: Report = {}
-    mig = _capacity(group.units_of(UnitKind.MIG))
+    mig = group.mig_devices
     partitions = _capacity(group.units_of(UnitKind.PARTITION))
     if mig:
         found["mig_devices"] = mig
@@ -180,6 +185,16 @@ def _cut_units(group: DeviceGroup) -> Iterable[Units]:
     kinds = (UnitKind.MIG, UnitKind.PARTITION)
     listed = [u for u in group.units if u.kind in kinds and u.capacity]
     return listed or [u for u in group.units_of(UnitKind.DRA) if u.profile is not None]
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """None where any of them is unknown."""
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total
 
 
 def _capacity(units: Iterable[Units]) -> int:

@@ -126,6 +126,16 @@ def cloud_count(facts: NodeFacts, vendor: str) -> tuple[int, str] | None:
     return None
 
 
+def part_of_board(facts: NodeFacts, vendor: str) -> str:
+    """The instance type, where it has only a part of a board of that vendor (a sixth of an A10);
+    "" where it has whole ones, or nobody knows it."""
+    kind = facts.instance_type
+    if kind is None or not kind.gpu_count % 1:
+        return ""
+    makers = {gpu_vendor(card.vendor, card.name) for card in candidates(kind.gpu_model)}
+    return kind.name if vendor in makers or not makers else ""
+
+
 def cloud_memory(facts: NodeFacts) -> int | None:
     """MiB of one board by a cloud's label."""
     for key in _MEMORY:

@@ -30,7 +30,8 @@ def speaks_of_devices(key: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
     """``requested``: by resource, of the pods bound here. ``used``: device ids that sharing
-    systems say are taken (HAMi board uuids, Aliyun board numbers). ``sick``: devices that pods
+    systems say are taken (HAMi board uuids, Aliyun board numbers); ``unnamed``: boards at most
+    that pods hold which do not say so. ``sick``: devices that pods
     hold and the kubelet does not call healthy. ``now``: when the node was read."""
 
     labels: dict[str, str]  # that speak of devices; empty values say nothing and are left out
@@ -41,6 +42,7 @@ class NodeFacts:
     instance_type: InstanceType | None
     dra: tuple[DraDevices, ...] = ()
     used: frozenset[str] = frozenset()
+    unnamed: int = 0
     unreadable: tuple[str, ...] = ()  # resources whose amounts are no counts
     sick: frozenset[SickDevice] = frozenset()
     now: datetime | None = None

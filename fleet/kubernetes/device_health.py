@@ -59,6 +59,7 @@ def sick_boards(found: Iterable[SickDevice], vendor: str) -> int:
             and (kind := device_name(item.resource)) is not None
             and kind.vendor == vendor
             and kind.kind in _BOARD_KINDS
+            and "/mig-" not in item.resource
         }
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fleet.device_names import device_name
 from fleet.inventory import DeviceGroup, Sharing, UnitKind
-from fleet.kubernetes.cloud_labels import unnamed_gpu
+from fleet.kubernetes.cloud_labels import part_of_board, unnamed_gpu
 from fleet.kubernetes.device_facts import NodeFacts
 from fleet.kubernetes.devices_amd import amd_group
 from fleet.kubernetes.devices_intel import intel_group
@@ -45,7 +45,36 @@ def _groups(facts: NodeFacts) -> Iterator[DeviceGroup]:
     known = [g for g in (nvidia_group(facts), amd_group(facts), intel_group(facts)) if g]
     other = _unclassified(facts) or (None if known else _unnamed(facts))
     for group in with_dra([*known, other] if other else known, facts.dra):
-        yield _uncounted(_plausible(group), facts)
+        yield _bounded(_uncounted(_part(_plausible(group), facts), facts))
+
+
+def _part(group: DeviceGroup, facts: NodeFacts) -> DeviceGroup:
+    """A machine that has a part of a board has no board, whatever its plugin and labels count."""
+    kind = part_of_board(facts, group.vendor)
+    if not kind:
+        return group
+    units = (
+        replace(unit, kind=UnitKind.VGPU) if unit.kind is UnitKind.WHOLE else unit
+        for unit in group.units
+    )
+    return replace(
+        group,
+        physical=None,
+        physical_source=f"instance type {kind}: a part of a board",
+        physical_estimated=False,
+        sharing=Sharing.VGPU if group.sharing == Sharing.WHOLE else group.sharing,
+        units=tuple(units),
+        unhealthy=None,
+        unhealthy_source="",
+        whole_free=None,
+    )
+
+
+def _bounded(group: DeviceGroup) -> DeviceGroup:
+    """No more boards are sick than there are."""
+    if group.physical is None or (group.unhealthy or 0) <= group.physical:
+        return group
+    return replace(group, unhealthy=group.physical)
 
 
 def _plausible(group: DeviceGroup) -> DeviceGroup:

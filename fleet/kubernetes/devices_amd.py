@@ -29,6 +29,7 @@ _SICK = re.compile(r"metricsexporter\.amd\.com\.gpu\.([0-9]{1,3})\.state")
 _MODE = "amd.com/compute-memory-partition"
 _PARTS = {"spx": 1, "dpx": 2, "tpx": 3, "qpx": 4, "cpx": 8}
 _VRAM = re.compile(r"([0-9]{1,4})Gi?B?")
+_PER_MODEL = ("product-name", "device-id", "vram")  # differ where boards do
 _TWO_DIES = "2 GCDs"  # each die is a device of its own, with half of the memory
 
 
@@ -59,10 +60,12 @@ def amd_group(facts: NodeFacts) -> DeviceGroup | None:
         or any(u.kind is UnitKind.PARTITION for u in units)
         or any(d.parts for d in dra)
     )
-    missing = math.ceil(sum(u.capacity - u.allocatable for u in units) / cut.parts)
+    missing = sum(math.ceil((u.capacity - u.allocatable) / _per_board(u, cut, card)) for u in units)
+    # A part of a board that is sick does not condemn the board.
+    held = 0 if is_cut else facts.sick_boards("amd")
     unhealthy, unhealthy_source = most_sick(
         (missing, WITHDRAWN),
-        (facts.sick_boards("amd"), HELD_SICK),
+        (held, HELD_SICK),
         (_sick_labels(facts), "labels of AMD's exporter"),
     )
     return DeviceGroup(
@@ -82,6 +85,8 @@ def amd_group(facts: NodeFacts) -> DeviceGroup | None:
         memory_gib=vram if vram is not None and not is_cut else _catalogue_gib(card),
         whole_free=sum(d.whole_free for d in dra) if dra and not is_cut else None,
         cuts_possible=sum(d.parts for d in dra),
+        total_memory_mib=_differing_memory(facts, counts),
+        model_certain=all(len(counts.get(what, {})) < 2 for what in _PER_MODEL),
         model_label=_model_label(facts, counts)[:253],
     )
 
@@ -137,9 +142,25 @@ def _model_label(facts: NodeFacts, counts: dict[str, dict[str, int]]) -> str:
 
 
 def _vram(facts: NodeFacts, counts: dict[str, dict[str, int]]) -> int | None:
-    """GiB of one device as the labeller states it; of a partition on a partitioned board."""
-    match = _VRAM.fullmatch(_label(facts, "vram") or next(iter(counts.get("vram", {})), ""))
+    """GiB of one device as the labeller states it; of a partition on a partitioned board. None
+    where the devices differ."""
+    stated = _label(facts, "vram")
+    sizes = {_gib(stated)} if stated else set(map(_gib, counts.get("vram", {})))
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _gib(text: str) -> int | None:
+    match = _VRAM.fullmatch(text)
     return int(match[1]) or None if match is not None else None
+
+
+def _differing_memory(facts: NodeFacts, counts: dict[str, dict[str, int]]) -> int | None:
+    """MiB of all devices together, where the labeller counts them by several sizes."""
+    sizes = [(_gib(text), number) for text, number in counts.get("vram", {}).items()]
+    if _label(facts, "vram") or len(sizes) < 2:
+        return None
+    known = [gib * 1024 * number for gib, number in sizes if gib is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def _cut(
@@ -170,6 +191,11 @@ def _parts_of(mode: str, card: Accelerator | None) -> int:
     return _PARTS.get(name, 1)
 
 
+def _per_board(unit: Units, cut: _Cut, card: Accelerator | None) -> int:
+    """Units of that resource that one board gives."""
+    return _parts_of(unit.profile, card) if unit.profile else cut.parts
+
+
 def _boards(
     facts: NodeFacts,
     units: tuple[Units, ...],
@@ -181,10 +207,7 @@ def _boards(
     if published:
         return published, "ResourceSlices", False
     named = {_parts_of(u.profile, card) for u in units if u.profile and u.capacity}
-    capacity = sum(
-        math.ceil(u.capacity / (_parts_of(u.profile, card) if u.profile else cut.parts))
-        for u in units
-    )
+    capacity = sum(math.ceil(u.capacity / _per_board(u, cut, card)) for u in units)
     counted = sum(counts.get("device-id", {}).values()) or sum(counts.get("vram", {}).values())
     if counted and cut.parts == 1 and named <= {1}:
         return counted, "labels of the AMD node labeller", False
@@ -215,11 +238,12 @@ def _finished(unit: Units, cut: _Cut, vram: int | None) -> Units:
 
 
 def _sharing(units: tuple[Units, ...], *, is_cut: bool, is_dra: bool) -> str:
+    offered = any(u.capacity for u in units)
+    if not offered and not is_dra:
+        return Sharing.NONE
     if is_cut:
         return Sharing.AMD_PARTITION
-    if any(u.capacity for u in units):
-        return Sharing.WHOLE
-    return Sharing.DRA if is_dra else Sharing.NONE
+    return Sharing.WHOLE if offered else Sharing.DRA
 
 
 def _catalogue_gib(card: Accelerator | None) -> int | None:

@@ -37,8 +37,9 @@ def intel_group(facts: NodeFacts) -> DeviceGroup | None:
         physical, source = sum(d.boards for d in dra), "ResourceSlices"
     else:
         physical, source = _counted(facts) or (
-            offered or None,
-            "capacity, which the plugin may multiply without saying so",
+            (offered, "capacity, which the plugin may multiply without saying so")
+            if offered
+            else (None, "no object says how many")
         )
     shared = not dra and bool(physical) and offered > (physical or 0)
     factor = max(1, round(offered / physical)) if physical and shared else None

@@ -23,6 +23,8 @@ from fleet.kubernetes.nvidia_model import (
 from fleet.kubernetes.sharing_labels import UNNAMED, SharingLabels, sharing_labels, strategy_of
 
 _OF_DEVICES = (UnitKind.WHOLE, UnitKind.SHARE)
+_CUTS = (UnitKind.MIG, UnitKind.VGPU)
+_UNNAMED = "pods of this sharing system do not say which boards they hold"
 _MEMORY_UNITS = ("aliyun.com/gpu-mem", "volcano.sh/vgpu-memory", "volcano.sh/gpu-memory")
 
 
@@ -83,9 +85,10 @@ class _Group:
         self.notes: list[str] = []
         self.replicas = self._replicas()
         self.memory = self._memory()
+        self.units = tuple(map(self._finished, self.found.units))
 
     def build(self) -> DeviceGroup:
-        units = tuple(map(self._finished, self.found.units))
+        units = self.units
         advertised = any(u.capacity for u in units)
         if self.found.dra and advertised:
             self.notes.append("offered by the device plugin and through DRA: counted once")
@@ -97,6 +100,7 @@ class _Group:
             self.notes.extend(disagreements(self.facts, self.found.model))
         self.notes.extend(self.facts.health_notes("nvidia"))
         unhealthy, unhealthy_source = self._unhealthy()
+        whole_free = self._whole_free()
         return DeviceGroup(
             vendor="nvidia",
             model=self.found.model.name,
@@ -112,7 +116,9 @@ class _Group:
             unhealthy_source=unhealthy_source,
             notes=(*self.notes, *self._register_notes()),
             memory_gib=self._memory_gib(),
-            whole_free=self._whole_free(),
+            whole_free=whole_free,
+            use_unknown=_UNNAMED if whole_free is None and self.fractional else "",
+            boards_held=self._surely_held() if whole_free is None and self.fractional else 0,
             cuts_possible=sum(d.parts for d in self.found.dra),
             model_certain=self._is_certain(),
             details=self._details(),
@@ -140,10 +146,14 @@ class _Group:
             factors = {found.mig_replicas(unit) for unit in found.mig_units}
             factor = factors.pop() if len(factors) == 1 else 1
             return factor if factor > 1 else None
+        if self.labels.is_cut:
+            return found.single_replicas if found.single_replicas > 1 else None
         if not boards or not offered or self.labels.profile or self._is_vgpu or self.fractional:
             return stated
         factor = self._factor(offered, boards, stated, is_shared=bool(shared))
-        if factor != (stated or 1):
+        # Of boards that are not cut; those that are cut are offered under other names.
+        is_short = offered != boards * factor and not found.mig_units
+        if factor != (stated or 1) or is_short:
             what = "shared units" if shared else "units"
             says = f"label {self.labels.source}={labelled} contradicts"
             self.notes.append(
@@ -189,9 +199,10 @@ class _Group:
         return how or Sharing.WHOLE
 
     def _how_shared(self) -> str:
-        if self.replicas is None:
+        mig = max(map(self.found.mig_replicas, self.found.mig_units), default=1)
+        if self.replicas is None and mig == 1:
             return ""
-        if self.labels.strategy:
+        if self.labels.strategy and self.replicas is not None:
             return self.labels.strategy
         for unit in self.found.mig_units:
             label = f"{unit.resource.removesuffix('.shared')}.sharing-strategy"
@@ -201,7 +212,7 @@ class _Group:
         if not discovered and self.found.capacity(UnitKind.SHARE):
             # The MPS daemon only runs where GFD has set mps.capable: no GFD, no MPS.
             return Sharing.TIME_SLICING
-        return f"shared-x{self.replicas}"
+        return f"shared-x{self.replicas or mig}"
 
     def _finished(self, unit: Units) -> Units:
         kind, cut_name, size = unit.kind, unit.profile, self.memory
@@ -213,7 +224,18 @@ class _Group:
             size = size // self.replicas if self.labels.strategy == Sharing.MPS else size
         elif kind in (UnitKind.MEMORY, UnitKind.CORE):
             size = None
-        return replace(unit, kind=kind, profile=cut_name, memory_mib=size)
+        return replace(
+            unit,
+            kind=kind,
+            profile=cut_name,
+            memory_mib=size,
+            per_device=self._per_device(unit, kind),
+        )
+
+    def _per_device(self, unit: Units, kind: UnitKind) -> int:
+        if "/mig-" in unit.resource:
+            return self.found.mig_replicas(unit)
+        return self.found.single_replicas if kind is UnitKind.MIG else 1
 
     def _plain_kind(self, unit: Units) -> tuple[UnitKind, str | None]:
         """What one unit of ``nvidia.com/gpu`` is, or of the name it was given instead."""
@@ -258,35 +280,52 @@ class _Group:
         register = self.found.register
         if register is not None and register.unhealthy:
             return register.unhealthy, register.source
-        held = self.facts.sick_boards("nvidia")
-        only_held = (held, HELD_SICK) if held else (None, "")
-        if any(u.kind is UnitKind.MIG and u.capacity > u.allocatable for u in self.found.units):
-            return only_held  # withdrawn MIG devices do not say how many boards are sick
-        missing = sum(
-            u.capacity - u.allocatable
-            for u in self.found.units
-            if u.kind in (UnitKind.WHOLE, UnitKind.SHARE, UnitKind.VGPU)
-        )
-        if self.labels.is_cut and missing:
-            return only_held
+        # A cut of a board that is sick does not condemn the board.
+        held = 0 if self.labels.is_cut else self.facts.sick_boards("nvidia")
+        whole = [
+            u
+            for u in self.units
+            if (u.kind in _OF_DEVICES and not u.is_of_mig)
+            or (u.kind is UnitKind.VGPU and self.boards.number is not None)
+        ]
+        missing = sum(u.capacity - u.allocatable for u in whole)
         withdrawn = math.ceil(missing / (self.replicas or 1))
-        return most_sick((withdrawn, WITHDRAWN), (held, HELD_SICK))
+        sick = most_sick((withdrawn, WITHDRAWN), (held, HELD_SICK))
+        others = [u for u in self.units if u not in whole and (u.is_of_mig or u.kind in _CUTS)]
+        if not sick[0] and any(u.capacity > u.allocatable for u in others):
+            return None, ""  # withdrawn cuts do not say how many boards are sick
+        return sick
 
     def _whole_free(self) -> int | None:
         register, units = self.found.register, self.found.units
-        if register is not None and not register.is_hami:
-            return None  # Volcano's pods do not say which board they hold
-        if register is not None:
-            if not any(u.allocatable for u in units if u.kind in _OF_DEVICES):
-                return 0
-            return sum(b.is_healthy and b.uuid not in self.facts.used for b in register.boards)
         listed = self.facts.capacity.get("aliyun.com/gpu-count", 0)
-        if listed:
-            free = max(0, listed - len(self.facts.used))
-            return free if any(u.allocatable for u in units) else 0
+        if self.fractional and not any(u.allocatable for u in units):
+            return 0
+        if register is not None and register.is_hami:
+            used = self.facts.used
+            free = sum(b.is_healthy and b.uuid not in used for b in register.boards)
+            return max(0, free - self.facts.unnamed)
+        if register is None and listed:
+            return max(0, listed - len(self.facts.used) - self.facts.unnamed)
+        if self.fractional:  # Volcano's pods do not say which board they hold
+            boards = self._healthy_boards()
+            if not any(u.requested for u in units):
+                return boards
+            return 0 if boards and self._surely_held() == boards else None
         if self.found.dra and not any(u.capacity for u in units):
             return sum(d.whole_free for d in self.found.dra)
         return None
+
+    def _healthy_boards(self) -> int | None:
+        register = self.found.register
+        if register is not None:
+            return sum(board.is_healthy for board in register.boards)
+        return self.boards.number
+
+    def _surely_held(self) -> int:
+        """The fewest boards that so many shares need."""
+        held = sum(u.requested or 0 for u in self.units if u.kind in _OF_DEVICES)
+        return min(math.ceil(held / (self.replicas or 1)), self._healthy_boards() or 0)
 
     def _details(self) -> dict[str, str]:
         register, found = self.found.register, {}

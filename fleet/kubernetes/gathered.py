@@ -22,6 +22,7 @@ class NodeUse:
     pods: int = 0
     devices: dict[str, int] = field(default_factory=dict)
     used_boards: set[str] = field(default_factory=set)
+    unnamed_boards: int = 0  # the most that pods hold which do not name their boards
     shared_boards: set[str] = field(default_factory=set)  # KAI groups
     sick_devices: set[SickDevice] = field(default_factory=set)
 

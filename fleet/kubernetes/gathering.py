@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fleet.device_names import DEVICE_KINDS, device_name
 from fleet.inventory import Pod
 from fleet.kubernetes.gathered import BoardUse, GatheredPods, NodeUse
 from fleet.kubernetes.interned import Interned
@@ -85,6 +86,14 @@ class PodGathering:
         )
 
 
+def _boards_at_most(pod: Pod) -> int:
+    """Boards that a pod of a sharing system may hold parts of: one per unit, or the one whose
+    memory it asks for."""
+    kinds = {name: kind for name in pod.requests if (kind := device_name(name)) and kind.is_gpu}
+    units = sum(pod.requests[name] for name, kind in kinds.items() if kind.kind in DEVICE_KINDS)
+    return units or int(bool(kinds))
+
+
 def _take(use: NodeUse, pod: Pod, boards: BoardUse | None) -> None:
     """Count one bound pod. One that is being deleted still holds what it has."""
     use.cpu_milli += pod.cpu_milli
@@ -93,6 +102,8 @@ def _take(use: NodeUse, pod: Pod, boards: BoardUse | None) -> None:
     for name, amount in pod.requests.items():
         if boards is None or name not in boards.mapped:
             use.devices[name] = use.devices.get(name, 0) + amount
+    if boards is None or not boards.boards:
+        use.unnamed_boards += _boards_at_most(pod)
     if boards is not None:
         use.used_boards |= boards.boards
         use.sick_devices |= boards.sick

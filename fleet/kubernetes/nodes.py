@@ -138,6 +138,7 @@ def groups_of(
             instance_type=_machine(stated),
             dra=dra,
             used=frozenset(use.used_boards),
+            unnamed=use.unnamed_boards,
             sick=frozenset(use.sick_devices),
             now=now,
             unreadable=tuple(

@@ -24,6 +24,11 @@ _COMPUTE = re.compile(r"([0-9])c\.(([0-9])g\..+)")  # a compute instance inside 
 _PERCENT = ("aliyun.com/gpu-core.percentage",)  # a hundred to a board
 
 
+def _multiple(units: int, devices: int | None) -> int | None:
+    """How many units each device is, where that is a whole number."""
+    return units // devices if devices and units and units % devices == 0 else None
+
+
 @dataclass(frozen=True, slots=True)
 class NvidiaFacts:
     """What a node says about its NVIDIA GPUs, read but not yet judged."""
@@ -58,7 +63,20 @@ class NvidiaFacts:
     def mig_replicas(self, unit: Units) -> int:
         """How many pods may share one MIG device of that resource; 1 when no label says."""
         name = unit.resource.removesuffix(".shared")
-        return max(1, self.node.number(f"{name}.replicas") or self.labels.replicas or 1)
+        stated = self.node.number(f"{name}.replicas")
+        if stated:
+            return stated
+        return _multiple(unit.capacity, self.node.number(f"{name}.count")) or max(
+            1, self.labels.replicas or 1
+        )
+
+    @property
+    def single_replicas(self) -> int:
+        """The same under strategy ``single``, where the plain resource is MIG devices."""
+        if self.labels.replicas:
+            return self.labels.replicas
+        offered = self.capacity(UnitKind.SHARE) or self.capacity(UnitKind.WHOLE)
+        return _multiple(offered, self.count) or 1
 
     def capacity(self, *kinds: UnitKind) -> int:
         return sum(u.capacity for u in self.units if u.kind in kinds)

@@ -217,7 +217,8 @@ def test_whatever_a_node_says_the_numbers_stay_numbers_of_one_machine(
         assert len(node_squares(found)) == figures.physical
         parts = (figures.requested, figures.free, figures.stranded, figures.not_schedulable,
                  figures.unknown)  # fmt: skip
-        assert sum(part or 0 for part in parts) == figures.physical
+        told = sum(part or 0 for part in parts)
+        assert told == figures.physical or (figures.requested is None and told < figures.physical)
     for other in other_accelerators(found):
         assert other.devices is None or other.devices >= 0
     assert decode(encode(inventory)) == inventory

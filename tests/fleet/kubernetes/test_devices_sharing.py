@@ -124,7 +124,7 @@ def test_volcano_registers_boards_the_same_way(written: Any) -> None:
         "vgpu-memory": UnitKind.MEMORY,
         "vgpu-cores": UnitKind.CORE,
     }
-    assert found.whole_free is None  # its pods do not say which board they hold
+    assert (found.whole_free, found.use_unknown) == (1, "")  # nobody holds anything
 
 
 def test_volcanos_older_resource_counts_boards_and_memory() -> None:
