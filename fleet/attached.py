@@ -6,7 +6,7 @@ They are counted once, and apart from the boards of nodes: nobody can say which 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fleet.inventory import AttachedDevices, Inventory
 
@@ -46,6 +46,7 @@ class Attached:
     requested: int | None = 0  # None: of some pool it could not be read
     free: int | None = 0
     clusters: tuple[str, ...] = ()  # that have some, by name
+    others: dict[str, int] = field(default_factory=dict)  # devices that are no GPUs, by driver
 
 
 NOTHING_ATTACHED = Attached()
@@ -62,6 +63,7 @@ def attached_in(inventory: Inventory) -> Attached:
         schedulable=sum(pool.schedulable for pool in pools),
         requested=_sum(pool.requested for pool in pools),
         free=_sum(pool.free for pool in pools),
+        others=dict(sorted(inventory.others_attached.items())[:MOST_POOLS]),
     )
 
 

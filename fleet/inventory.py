@@ -607,6 +607,8 @@ class Inventory:
     proposed_levels: tuple[ProposedLevel, ...] = ()  # what we would choose, whoever has chosen
     topologies: tuple[DeclaredTopology, ...] = ()
     attached: tuple[AttachedDevices, ...] = ()
+    others_attached: dict[str, int] = field(default_factory=dict)
+    """Devices offered through DRA that are no GPUs and of no single node, by driver: each once."""
     uncounted: str = ""  # why GPUs may be missing from every count; "" when none are
 
     def read(self, resource: str) -> ReadResult | None:

@@ -65,6 +65,7 @@ def totals(inventory: Inventory) -> dict[str, Any]:
             [*(group.physical for _, group in pairs), *([None] if inventory.uncounted else ())]
         ),
         "uncounted": inventory.uncounted,
+        "other_attached_devices": dict(inventory.others_attached),
         "gpus_of_unknown_use": sum(g.physical or 0 for _, g in pairs if g.use_unknown),
         "unhealthy_gpus": _sick([*(g for _, g in pairs), *(p.group for p in inventory.attached)]),
         "uncounted_unhealthy_nodes": sum(

@@ -44,6 +44,8 @@ class DraCluster:
     by_node: dict[str, tuple[DraDevices, ...]] = field(default_factory=dict)
     others: dict[str, dict[str, int]] = field(default_factory=dict)
     """By node: devices that are no GPUs, by driver."""
+    others_attached: dict[str, int] = field(default_factory=dict)
+    """By driver: devices that are no GPUs and that no single node has, each once."""
     attached: tuple[AttachedPool, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -88,6 +90,7 @@ class _Reading:
         self._incomplete: dict[tuple[str, str], list[str]] = defaultdict(list)  # (node, driver)
         self._attached: dict[tuple[str, str, tuple[str, ...]], list[Entry]] = defaultdict(list)
         self._others: dict[str, Counter[str]] = defaultdict(Counter)
+        self._others_attached: Counter[str] = Counter()
         self._published: set[tuple[str, str, str]] = set()  # of devices that claims hold
 
     def add(self, pool: Pool) -> None:
@@ -151,6 +154,8 @@ class _Reading:
     def _add_other(self, pool: Pool, nodes: tuple[str, ...]) -> None:
         if len(nodes) == 1:
             self._others[nodes[0]][pool.driver] += 1
+        else:
+            self._others_attached[pool.driver] += 1
 
     def _add_incomplete(self, pool: Pool, reason: str) -> None:
         self._problems.append(f"{pool.label}: {reason}, so its devices are not counted")
@@ -227,6 +232,7 @@ class _Reading:
         return DraCluster(
             by_node={node: tuple(found) for node, found in by_node.items()},
             others={node: dict(found) for node, found in self._others.items()},
+            others_attached=dict(self._others_attached),
             attached=tuple(
                 AttachedPool(
                     pool,

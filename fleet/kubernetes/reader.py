@@ -113,6 +113,7 @@ def read(raw: RawCluster, *, taken_at: datetime | None = None, levels: Keys = ()
         taken_at=taken_at or raw.taken_at,
         other_pods=raw.pods.total - len(kept),
         attached=attached_devices(dra.attached),
+        others_attached=dra.others_attached,
         uncounted=unread,
     )
     return placed(found, raw, levels)

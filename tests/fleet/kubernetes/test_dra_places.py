@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fleet.inventory_report.report import as_report
+from fleet.inventory_totals import totals
 from tests.fleet.kubernetes.written import Json, cluster, gpu_device, node
 from tests.fleet.kubernetes.written_dra import device, dra_numbers, held, pool_slice
 
@@ -133,3 +134,15 @@ def test_devices_of_a_node_that_is_not_there_are_named() -> None:
     found = cluster(*NODES, pool_slice(*TWO, nodeName="node-z"))
     assert not any(each.is_gpu_node for each in found.nodes)
     assert "on 1 nodes that are not there, such as node-z" in found.problems[0]
+
+
+def test_devices_of_other_drivers_that_several_nodes_reach_are_listed_once() -> None:
+    fabric = pool_slice(device("nic-0"), device("nic-1"), driver="dra.net", allNodes=True)
+    channel = pool_slice(
+        device("channel-0", texts={"type": "channel"}), pool="c", name="c", allNodes=True
+    )
+    found = cluster(node(), node("node-b"), fabric, channel)
+    assert found.others_attached == {"dra.net": 2, "gpu.nvidia.com": 1}
+    assert not any(each.other_devices for each in found.nodes)
+    assert found.attached == ()
+    assert totals(found)["other_attached_devices"] == found.others_attached
