@@ -229,6 +229,8 @@ class _ClusterReader:
         def on_page(count: int) -> None:
             self._counts[resource.key] = count
             self._bound_objects()
+            if pods is not None:
+                self._bound_bytes(pods)
             heard()
 
         reader = ListReader(resource, how, self._limits, self._page_size, sink, on_page)
@@ -268,6 +270,17 @@ class _ClusterReader:
             raise FetchError(
                 Reason.TOO_LARGE,
                 say("The cluster has more than {n} objects.", n=self._limits.objects),
+                say("This is beyond what one sync reads."),
+            )
+
+    def _bound_bytes(self, pods: PodGathering) -> None:
+        if pods.unshared > self._limits.unshared_bytes:
+            raise FetchError(
+                Reason.TOO_LARGE,
+                say(
+                    "The pods have so little in common that they take more than {n} MiB of memory.",
+                    n=self._limits.unshared_bytes >> 20,
+                ),
                 say("This is beyond what one sync reads."),
             )
 

@@ -76,6 +76,7 @@ class FetchLimits:
     total_bytes: int = 8 * 1024 * 1024 * 1024
     pages: int = 4_000  # per resource
     objects: int = 1_000_000  # in all
+    unshared_bytes: int = 1024 * 1024 * 1024  # held of single pods, beside what pods share
     tries: int = 3
     reconnects: int = 5  # 1 + 2 + 4 + 8 + 16 s: a server that has answered may restart meanwhile
     back_off_s: float = 1.0  # doubled with every try

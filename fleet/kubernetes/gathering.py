@@ -34,6 +34,11 @@ class PodGathering:
         """Pods so far, each name once."""
         return len(self._pods)
 
+    @property
+    def unshared(self) -> int:
+        """Bytes, about, of what is held of single pods because too little is common to them."""
+        return self._same.unshared
+
     def add(self, pods: Iterable[PodObject]) -> None:
         """Take a page of pods. The last one of a name counts."""
         for pod in pods:
