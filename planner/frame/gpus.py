@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, Self
 
 from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 STATES = "rpfsux"
@@ -36,8 +35,8 @@ def words(counts: Mapping[str, int]) -> str:
 
 
 @lru_cache(maxsize=512)
-def squares_html(squares: str) -> SafeString:
-    """One square a letter. Kept, since thousands of nodes look alike."""
+def squares_html(squares: str) -> str:
+    """One square a letter, as markup that is safe. Kept, since thousands of nodes look alike."""
     states = (state if state in STATES else "x" for state in squares)
     return format_html_join("", '<i class="gpu gpu-{}"></i>', ((state,) for state in states))
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -32,7 +31,7 @@ class NodeLine:
     model: str  # "" when the node names none
     sharing: str  # "" for whole GPUs
     instance_type: str  # "" where it is the pool
-    squares: SafeString | str
+    squares: str
     counts: str  # the squares in words
     notes: list[str]  # what is odd about it, beside "takes pods"
 

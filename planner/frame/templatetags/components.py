@@ -20,7 +20,6 @@ from django.template import Context
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.formats import number_format
-from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -325,7 +324,7 @@ def gpu_counts(squares: str) -> str:
 
 
 @register.filter
-def gpu_squares(squares: str) -> SafeString:
+def gpu_squares(squares: str) -> str:
     """The squares of a node, one a GPU."""
     return gpus.squares_html(squares)
 
