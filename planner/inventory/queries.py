@@ -291,6 +291,11 @@ class ReadLine:
         """The account may not list it (403)."""
         return self.status == "forbidden"
 
+    @property
+    def is_failed(self) -> bool:
+        """It is there, and could not be read."""
+        return self.status == "failed"
+
 
 _READ_VERDICTS = {
     "read": "pass",

@@ -163,6 +163,7 @@ def snapshot_detail(request: PlannerRequest, uuid: UUID, number: int) -> HttpRes
     lines = queries.read_lines(snapshot)
     context = {
         "snapshot": snapshot,
+        "failed": [(line, lost_with(line.resource)) for line in lines if line.is_failed],
         "forbidden": [(line, lost_with(line.resource)) for line in lines if line.is_forbidden],
         "missing_manifest": rbac.missing_manifest(
             [line.resource for line in lines if line.is_forbidden]

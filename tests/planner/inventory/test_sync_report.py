@@ -19,7 +19,7 @@ from planner.inventory.models import Cluster
 from planner.inventory.reaching import keep_access
 from planner.jobs import runner
 from planner.jobs.models import Job
-from tests.fakes.kubeapi import FakeKubeApi, expired, page, status
+from tests.fakes.kubeapi import FakeKubeApi, expired, page, slow, status
 from tests.planner.inventory.builders import node, pod
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -110,6 +110,34 @@ def test_a_report_without_anything_forbidden_asks_for_nothing(
     text = report(reader, cluster)
     assert 'id="forbidden"' not in text
     assert "ClusterRole" not in text
+
+
+def test_what_failed_is_named_with_what_it_costs_and_without_a_rule_to_apply(
+    cluster: Cluster, fake: FakeKubeApi, reader: Client
+) -> None:
+    fake.script(SLICES, status(500, retry_after="0"), repeat_last=True)
+    synced(cluster)
+    text = report(reader, cluster)
+    failed = text[text.index('id="failed"') : text.index("Each resource and its answer")]
+    assert re.findall(r"<td><code>([^<]+)</code></td>", failed) == [
+        "resourceslices.resource.k8s.io"
+    ]
+    assert lost_with("resourceslices.resource.k8s.io") in failed
+    assert "(500)" in failed
+    assert 'id="forbidden"' not in text
+    assert "ClusterRole" not in text
+
+
+def test_the_seconds_of_each_resource_are_shown(
+    cluster: Cluster, fake: FakeKubeApi, reader: Client
+) -> None:
+    fake.script(QUOTAS, slow(0.3))
+    synced(cluster)
+    row = re.search(r"<code>resourcequotas</code>.*?</tr>", report(reader, cluster), re.DOTALL)
+    assert row is not None
+    numbers = re.findall(r'<td class="num">([^<]+)</td>', row.group())
+    assert numbers[0] == "0"
+    assert 0.3 <= float(numbers[1]) < 30
 
 
 def test_after_the_rule_is_applied_the_next_sync_asks_for_nothing(
