@@ -34,6 +34,9 @@ class Unborn:
     cpu_milli: int
     memory_mib: int
     claim_devices: int  # GPU devices that they get through claim templates
+    gpu_fraction: float | None  # boards that they ask for parts of; None: they state none
+    roles: tuple[PodRole, ...]  # of the workload, those that ask for accelerators
+    present: tuple[Pod, ...]  # pods of these roles that are there
 
     @property
     def is_suspended(self) -> bool:
@@ -45,7 +48,7 @@ def unborn(inventory: Inventory) -> tuple[Unborn, ...]:
     out, and so are those whose pods could never exist (``problems``)."""
     present: dict[_Place, list[Pod]] = defaultdict(list)
     for pod in inventory.pods:
-        if pod.state not in _GONE and (pod.requests or pod.claims or pod.claim_devices):
+        if pod.state not in _GONE and pod.wants_gpu:
             present[pod.namespace, pod.owner.kind, pod.owner.name].append(pod)
     return tuple(_unborn(inventory.controllers, present))
 
@@ -69,8 +72,8 @@ def _unborn(
 def _missing(controller: Controller, pods: list[Pod]) -> Unborn | None:
     """Wanted minus present. Takes the pods that it counted out of the list."""
     top = controller.known_as
-    roles = [role for role in controller.roles if role.requests or role.claims]
-    wanted = sum(map(_left, roles))
+    roles = [role for role in controller.roles if role.wants_gpu]
+    wanted = sum(role.left for role in roles)
     mine = [pod for pod in pods if top.may_be(pod.owner)][:wanted]
     if mine:
         counted = set(map(id, mine))
@@ -80,7 +83,7 @@ def _missing(controller: Controller, pods: list[Pod]) -> Unborn | None:
     requests: Counter[str] = Counter()
     cpu = memory = devices = 0
     for role in roles:
-        left = _left(role)
+        left = role.left
         cpu += role.cpu_milli * left
         memory += role.memory_mib * left
         devices += role.claim_devices * left
@@ -95,8 +98,13 @@ def _missing(controller: Controller, pods: list[Pod]) -> Unborn | None:
         cpu_milli=max(0, cpu - sum(pod.cpu_milli for pod in mine)),
         memory_mib=max(0, memory - sum(pod.memory_mib for pod in mine)),
         claim_devices=max(0, devices - sum(pod.claim_devices for pod in mine)),
+        gpu_fraction=_fraction(roles, mine),
+        roles=tuple(roles),
+        present=tuple(mine),
     )
 
 
-def _left(role: PodRole) -> int:
-    return role.pods - role.done
+def _fraction(roles: Iterable[PodRole], mine: Iterable[Pod]) -> float | None:
+    parts = [role.gpu_fraction * role.left for role in roles if role.gpu_fraction is not None]
+    there = sum(pod.gpu_fraction or 0 for pod in mine)
+    return max(0.0, round(sum(parts) - there, 6)) if parts else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from fleet.demand import unborn
 from fleet.inventory import Inventory, Node, Pod, Toleration
-from fleet.inventory_totals import units_asked, whole_asked, whole_gpus
+from fleet.inventory_totals import units_asked, whole_gpus
 
 MOST_KINDS = 500
 """Kinds of asking pods that are told apart."""
@@ -73,11 +73,13 @@ def asked(inventory: Inventory) -> Asked:
         else:
             running[models.get(pod.node, "")][size] += size
     for controller in inventory.controllers:
-        is_asking = units_asked(controller.requests) and not controller.problems
+        claimed = any(role.claim_devices for role in controller.roles)
+        is_asking = (units_asked(controller.requests) or claimed) and not controller.problems
         if is_asking and len(tolerations) < MOST_KINDS:
             tolerations[controller.tolerations] = None
     for missing in unborn(inventory):
-        size = whole_asked(missing.controller.requests)
+        roles = missing.roles
+        size = max((whole_gpus(role) or role.claim_devices for role in roles), default=0)
         if missing.is_suspended and size:
             _add(waiting, missing.controller.node_selector, size, missing.pods)
     return Asked(tuple(tolerations), dict(running), dict(waiting))

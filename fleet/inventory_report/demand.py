@@ -61,15 +61,22 @@ def demand_totals(subject: Subject, queues: Queues) -> dict[str, Any]:
         "pending_units": sum(map(_units, pending)) - _counted_again(pending),
         "queued_units": sum(map(_units, gated)) + sum(map(_unseen_units, held)),
         "not_created_gpus": sum(map(_unseen_boards, unseen)) - sum(map(_unseen_boards, held)),
-        "fraction_in_use": round(
-            sum(p.gpu_fraction or 0 for p in inventory.pods if holds_devices(p)), 6
+        "nominated_gpus": sum(_boards(pod) for pod in pending if pod.nominated_node),
+        "fraction_in_use": _fractions(p for p in inventory.pods if holds_devices(p)),
+        "fraction_pending": _fractions(pending),
+        "fraction_queued": round(
+            _fractions(gated) + sum(missing.gpu_fraction or 0 for missing in held), 6
         ),
+        "fraction_not_created": round(
+            sum(m.gpu_fraction or 0 for m in unseen if not m.is_suspended), 6
+        ),
+        "pods_of_unknown_fraction": sum(map(_is_of_unknown_part, running)),
         "declared_pods": sum(c.pods_wanted or 0 for c in declared),
-        "declared_gpus": sum(map(_declared_gpus, declared)),
-        "declared_units": sum(units_asked(c.total_requests) for c in declared),
+        "declared_gpus": sum(map(declared_gpus, declared)),
+        "declared_units": sum(units_asked(c.total_requests) + _claimed(c) for c in declared),
         "declared_cpu_cores": sum(c.total_cpu_milli for c in declared) // 1000,
-        "job_gpus": sum(_declared_gpus(c) for c in declared if c.kind in ENDING_KINDS),
-        "largest_gang_gpus": max((whole_asked(g.requests) for g in gangs), default=None),
+        "job_gpus": sum(declared_gpus(c) for c in declared if c.kind in ENDING_KINDS),
+        "largest_gang_gpus": max(map(boards_of_gang, gangs), default=None),
         "largest_gang_minimum": max(minima, default=None),
         "gang_pods_present": _members(inventory),
         "groups_complete": sum(_complete(g) for g in gangs),
@@ -94,7 +101,21 @@ def _counted_again(pods: Iterable[Pod]) -> int:
 def _asks(pod: Pod) -> bool:
     """Whether the pod is somebody's work on GPUs: reservations of a sharing system stand for
     pods that are counted themselves."""
-    return bool(units_asked(pod.requests) or pod.claim_devices) and not pod.is_infrastructure
+    asks = units_asked(pod.requests) or pod.claim_devices
+    return bool(asks or _asks_for_a_part(pod)) and not pod.is_infrastructure
+
+
+def _asks_for_a_part(pod: Pod) -> bool:
+    return pod.gpu_fraction is not None or pod.gpu_memory_mib is not None
+
+
+def _fractions(pods: Iterable[Pod]) -> float:
+    return round(sum(pod.gpu_fraction or 0 for pod in pods), 6)
+
+
+def _is_of_unknown_part(pod: Pod) -> bool:
+    """Whether it states device memory, and nothing says which part of a board that is."""
+    return pod.gpu_fraction is None and pod.gpu_memory_mib is not None
 
 
 def _boards(pod: Pod, known: Mapping[str, UnitKind] | None = None) -> int:
@@ -106,7 +127,8 @@ def _units(pod: Pod) -> int:
 
 
 def _unseen_boards(missing: Unborn) -> int:
-    return whole_asked(missing.requests) + missing.claim_devices
+    wanted = sum(whole_gpus(role) * role.left for role in missing.roles)
+    return max(0, wanted - sum(map(whole_gpus, missing.present))) + missing.claim_devices
 
 
 def _unseen_units(missing: Unborn) -> int:
@@ -117,12 +139,34 @@ def _is_declared(controller: Controller) -> bool:
     """Whether pods of it can exist and ask for accelerators: the API server refuses pods of a
     template whose device requests differ from their limits."""
     return not controller.problems and bool(
-        controller.requests or any(p.wants_gpu for p in controller.probes)
+        controller.wants_gpu or any(p.wants_gpu for p in controller.probes)
     )
 
 
-def _declared_gpus(controller: Controller) -> int:
-    return whole_asked(controller.total_requests)
+def declared_gpus(controller: Controller) -> int:
+    """Whole boards that all its pods want together, those of claims included."""
+    return boards_of(controller) + _claimed(controller)
+
+
+def _claimed(controller: Controller) -> int:
+    return sum(role.claim_devices * role.pods for role in controller.roles)
+
+
+def boards_of(controller: Controller) -> int:
+    """Whole boards that all its pods ask for by name; claims are counted apart."""
+    if not controller.roles:
+        return whole_asked(controller.total_requests)
+    return sum(whole_gpus(role) * role.pods for role in controller.roles)
+
+
+def boards_of_gang(gang: Distributed) -> int:
+    """Whole boards that one group needs at once, those of claims included."""
+    if gang.controller is not None:
+        wanted = max(gang.controller.pods_wanted or gang.needed, gang.needed)
+        named = -(-boards_of(gang.controller) * gang.needed // wanted)
+    else:
+        named = sum(map(whole_gpus, gang.pods)) * gang.needed // len(gang.pods)
+    return named + gang.claim_devices
 
 
 def _members(inventory: Inventory) -> int:

@@ -145,6 +145,8 @@ def workload_fit(
         return {"kind": controller.kind, "fits": False, "unknown": REFUSED}
     if any(role.claims for role in controller.roles):
         return {"kind": controller.kind, "fits": None, "unknown": BY_CLAIM}
+    if controller.roles and not any(role.requests for role in controller.roles):
+        return {"kind": controller.kind, "fits": None, "unknown": BY_ANNOTATION}
     work = _of_controller(subject, controller, queues, gang)
     return _work_fit(cluster, subject, work) if work is not None else None
 

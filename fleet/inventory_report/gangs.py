@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fleet.inventory_report.demand import is_complete
+from fleet.inventory_report.demand import boards_of_gang, declared_gpus, is_complete
 from fleet.inventory_report.naming import by_unique_name
-from fleet.inventory_totals import whole_asked
+from fleet.inventory_totals import whole_gpus
 from fleet.readiness.distributed import Distributed
 
 Report = dict[str, Any]
@@ -32,7 +32,6 @@ def groups_of(gang: Distributed) -> int:
 
 def _gang(gang: Distributed) -> Report:
     groups = groups_of(gang)
-    total = gang.controller.total_requests if gang.controller is not None else gang.requests
     started = [pods for pods in gang.groups() if any(pod.node for pod in pods)]
     complete = [pods for pods in started if is_complete(gang, pods)]
     return {
@@ -40,9 +39,9 @@ def _gang(gang: Distributed) -> Report:
         "groups": groups,
         "pods_per_group": gang.needed,
         "gpu_pods": gang.gpu_pods * groups,
-        "gpus_per_pod": whole_asked(gang.per_pod),
-        "gpus_per_group": whole_asked(gang.requests),
-        "gpus_total": whole_asked(total),
+        "gpus_per_pod": _largest(gang),
+        "gpus_per_group": boards_of_gang(gang),
+        "gpus_total": _total(gang),
         "requests_per_pod": gang.per_pod,
         "requests_per_group": gang.requests,
         "required_level": required_level(gang),
@@ -55,3 +54,13 @@ def _gang(gang: Distributed) -> Report:
         "groups_complete": len(complete),
         "groups_started_in_part": len(started) - len(complete),
     }
+
+
+def _largest(gang: Distributed) -> int:
+    """Whole boards of the pod that asks for most of them."""
+    pods = gang.controller.roles if gang.controller is not None else gang.pods
+    return max((whole_gpus(pod) + pod.claim_devices for pod in pods), default=0)
+
+
+def _total(gang: Distributed) -> int:
+    return declared_gpus(gang.controller) if gang.controller is not None else boards_of_gang(gang)

@@ -153,6 +153,7 @@ def _not_born(missing: Unborn) -> Waiting:
         pods=missing.pods,
         requests=missing.requests,
         claim_devices=missing.claim_devices,
+        gpu_fraction=missing.gpu_fraction,
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from fleet.device_names import accelerators_only
 from fleet.inventory import ContainerProbes, Controller, Gang, Owner, PodRole, api_group
 from fleet.kubernetes.affinity import node_affinity_of
+from fleet.kubernetes.board_parts import device_memory_of, fraction_of
 from fleet.kubernetes.dra_demand import Claims, claims_in
 from fleet.kubernetes.gangs import (
     QUEUE_LABEL,
@@ -41,8 +42,21 @@ class _Measured:
     claim_devices: int
 
     @property
+    def gpu_fraction(self) -> float | None:
+        return fraction_of(self.role.metadata.notes, self.request.devices)
+
+    @property
+    def gpu_memory_mib(self) -> int | None:
+        return device_memory_of(self.role.metadata.notes, self.request.devices)
+
+    @property
     def has_devices(self) -> bool:
-        return bool(self.request.devices or self.role.spec.resourceClaims)
+        return bool(
+            self.request.devices
+            or self.role.spec.resourceClaims
+            or self.gpu_fraction is not None
+            or self.gpu_memory_mib is not None
+        )
 
 
 @dataclass(slots=True)
@@ -200,6 +214,8 @@ def _role(m: _Measured) -> PodRole:
         claims=len(spec.resourceClaims or ()),
         claim_devices=m.claim_devices,
         done=m.role.done,
+        gpu_fraction=m.gpu_fraction,
+        gpu_memory_mib=m.gpu_memory_mib,
     )
 
 
@@ -207,7 +223,7 @@ def _gang_size(shape: Shape, measured: list[_Measured]) -> int | None:
     """Pods needed at the same time; 1 when at most one of them holds a device."""
     if shape.together is None or shape.together < 2:
         return shape.together
-    holders = sum(m.role.pods for m in measured if m.request.devices or m.role.spec.resourceClaims)
+    holders = sum(m.role.pods for m in measured if m.has_devices)
     return shape.together if holders / max(1, shape.groups) > 1 else 1
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from fleet.inventory import ContainerProbes, Gang, NodeAffinity, Owner, Pod, Toleration
 from fleet.kubernetes.affinity import node_affinity_of
+from fleet.kubernetes.board_parts import device_memory_of, fraction_of
 from fleet.kubernetes.device_health import sick_devices
 from fleet.kubernetes.dra_demand import Claims, claims_in
 from fleet.kubernetes.gangs import KEPT_LABELS, Minima, gang_of, minima_of
@@ -24,16 +25,9 @@ from fleet.kubernetes.requests import PodRequest, pod_request
 from fleet.kubernetes.reservations import GROUP_LABEL, NAMESPACES
 from fleet.kubernetes.taints import tolerations_of
 from fleet.kubernetes.times import time_of
-from fleet.units import plain_count
 
 _OPERATORS = ("kube-system", "gpu-operator", "nvidia-gpu-operator", "nvidia-device-plugin")
-# HAMi and Volcano: memory is asked per unit of the device resource beside it.
-_MEMORY_OF = (
-    ("nvidia.com/gpumem", "nvidia.com/gpu"),
-    ("volcano.sh/vgpu-memory", "volcano.sh/vgpu-number"),
-)
 _NO_LABELS: dict[str, str] = {}  # shared: nobody changes what was read
-_SHARES_OF_A_BOARD = ("nvidia.com/gpucores", "nvidia.com/gpumem-percentage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +134,9 @@ def _through_claims(pod: PodObject) -> frozenset[str]:
 
 def asks(m: Measured) -> bool:
     """Whether a pod holds or asks for devices in any way, so that it is kept wherever it is."""
-    if m.request.devices or m.pod.spec.resourceClaims or _fraction(m) is not None:
+    notes, devices = m.pod.metadata.notes, m.request.devices
+    if devices or m.pod.spec.resourceClaims or fraction_of(notes, devices) is not None:
         return True
-    notes = m.pod.metadata.notes
     return bool(notes.kai_memory) or m.pod.status.extendedResourceClaimStatus is not None
 
 
@@ -219,8 +213,8 @@ def build(m: Measured, around: Surroundings, same: Interned) -> Pod:
         claim_devices=claims.gpus,
         claim_counts=claims.counts,
         claim_classes=claims.classes,
-        gpu_fraction=_fraction(m),
-        gpu_memory_mib=_device_memory(m),
+        gpu_fraction=fraction_of(meta.notes, m.request.devices),
+        gpu_memory_mib=device_memory_of(meta.notes, m.request.devices),
         labels=same.value(labels, lambda: labels) if labels else _NO_LABELS,
         node_affinity=() if m.node else template.node_affinity,
         state_reason=same.text(state.reason),
@@ -236,33 +230,3 @@ def _gang(pod: PodObject, minima: Minima) -> Gang | None:
 
 def _is_infrastructure(namespace: str, owner: Owner) -> bool:
     return namespace in NAMESPACES or (namespace in _OPERATORS and is_daemon(owner))
-
-
-def _fraction(m: Measured) -> float | None:
-    """The part of a board that a pod asks for, in KAI's annotation or HAMi's percentages."""
-    stated = m.pod.metadata.notes.kai_fraction
-    if stated:
-        try:
-            value = float(stated)
-        except ValueError:
-            return None
-        return value * _kai_devices(m) if 0 < value <= 64 else None
-    devices = m.request.devices
-    percent = max(devices.get(name, 0) for name in _SHARES_OF_A_BOARD) if devices else 0
-    if not percent:
-        return None
-    return percent / 100 * max(1, devices.get("nvidia.com/gpu", 1))
-
-
-def _device_memory(m: Measured) -> int | None:
-    for memory, units in _MEMORY_OF:
-        each = m.request.devices.get(memory)
-        if each:
-            return each * max(1, m.request.devices.get(units, 1))
-    each = plain_count(m.pod.metadata.notes.kai_memory)
-    return each * _kai_devices(m) if each is not None else None
-
-
-def _kai_devices(m: Measured) -> int:
-    """On so many boards a pod asks for the part that its annotation names."""
-    return max(1, plain_count(m.pod.metadata.notes.kai_devices, digits=3) or 1)

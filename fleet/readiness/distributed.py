@@ -75,6 +75,8 @@ class Distributed:
     needed: int  # pods at the same time
     per_pod: dict[str, int]  # accelerators of one pod (the largest)
     requests: dict[str, int]  # accelerators of all pods needed at the same time
+    claims_per_pod: int  # GPU devices that claims give to one pod (the largest)
+    claim_devices: int  # and to all pods needed at the same time
     gang: Gang | None  # None or a system outside SYSTEMS: nothing holds them
     minimum: int | None  # pods that the gang machinery waits for
     scheduler: str
@@ -92,6 +94,8 @@ class Distributed:
             for resource, number in self.per_pod.items()
             if number and resource in self.requests
         ]
+        if self.claims_per_pod:
+            counts.append(-(-self.claim_devices // self.claims_per_pod))
         return max(counts, default=self.needed)
 
     @property
@@ -131,6 +135,7 @@ def _of_controller(subject: Subject, controller: Controller, size: int) -> Distr
     label = controller.labels.get(KUEUE_LABEL, "")
     if not _is_held(gang) and label:
         gang = Gang("kueue", label, None)
+    claimed = sum(role.claim_devices * role.pods for role in controller.roles)
     return Distributed(
         name=f"{controller.namespace}/{controller.name}",
         object=of_controller(controller, "", "").object,
@@ -143,6 +148,8 @@ def _of_controller(subject: Subject, controller: Controller, size: int) -> Distr
             resource: -(-number * size // max(total, size))
             for resource, number in controller.total_requests.items()
         },
+        claims_per_pod=max((role.claim_devices for role in controller.roles), default=0),
+        claim_devices=-(-claimed * size // max(total, size)),
         gang=gang,
         minimum=_minimum(subject, controller.namespace, gang),
         scheduler=controller.scheduler or next((p.scheduler for p in pods), ""),
@@ -189,6 +196,8 @@ def _of_pods(subject: Subject) -> Iterator[Distributed]:
             needed=needed,
             per_pod=per_pod,
             requests={r: n * needed // len(pods) for r, n in requests.items()},
+            claims_per_pod=max(pod.claim_devices for pod in pods),
+            claim_devices=sum(pod.claim_devices for pod in pods) * needed // len(pods),
             gang=gang,
             minimum=minimum,
             scheduler=pods[0].scheduler,

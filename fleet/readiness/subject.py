@@ -38,11 +38,8 @@ NOT_GPU_VENDORS = frozenset({"google", "aws"})
 
 
 def wants_gpu(pod: Pod) -> bool:
-    """Whether the pod asks for an accelerator in any way: a resource, a claim, or a part of a
-    board by the annotations of a sharing system."""
-    return bool(
-        pod.requests or pod.claims or pod.gpu_fraction is not None or pod.gpu_memory_mib is not None
-    )
+    """See ``Pod.wants_gpu``."""
+    return pod.wants_gpu
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class Subject:
         return tuple(
             controller
             for controller in self.inventory.controllers
-            if controller.requests
+            if controller.wants_gpu
             and controller.kind != "DaemonSet"
             and controller.namespace not in SYSTEM_NAMESPACES
         )

@@ -258,3 +258,96 @@ def test_the_report_counts_queued_pods_once(
     found = as_report(cluster(*objects))["totals"]
     assert (found["queued_gpus"], found["queued_units"]) == (queued, queued)
     assert found["not_created_gpus"] == not_created
+
+
+def claim_template(count: int) -> Json:
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": count}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+            "metadata": {"name": "t", "namespace": "team-a"},
+            "spec": {"spec": {"devices": {"requests": [request]}}}}  # fmt: skip
+
+
+def with_claims(kind: str) -> tuple[Json, int]:
+    """An object whose pods get 8 GPUs each through a claim, and how many pods that are."""
+    asking = template(0, claims=1)
+    if kind == "Job":
+        item = job("x", parallelism=4)
+        item["spec"]["template"] = asking
+        return item, 4
+    spec = {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": asking}}
+    return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": kind,
+            "metadata": {"name": "x", "namespace": "team-a"}, "spec": spec}, 2  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["Job", "LeaderWorkerSet"])
+def test_gpus_of_claim_templates_are_declared_and_needed_by_gangs(kind: str) -> None:
+    item, together = with_claims(kind)
+    told = as_report(cluster(item, claim_template(8)))
+    totals, gang = told["totals"], told["gang"]["team-a/x"]
+    assert (totals["declared_gpus"], totals["declared_units"], totals["declared_pods"]) == (
+        32, 32, 4
+    )  # fmt: skip
+    assert totals["job_gpus"] == (32 if kind == "Job" else 0)
+    assert (totals["not_created_gpus"], totals["largest_gang_gpus"]) == (32, 8 * together)
+    assert (gang["gpu_pods"], gang["gpus_per_pod"], gang["gpus_total"]) == (4, 8, 32)
+    assert gang["gpus_per_group"] == 8 * together
+    assert told["fits"]["workloads"]["team-a/x"]["unknown"] == "asks through ResourceClaims"
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {GPU: "1", "nvidia.com/gpumem": "4000"},
+        {GPU: "1", "nvidia.com/gpumem-percentage": "50"},
+        {GPU: "2", "nvidia.com/gpucores": "30"},
+    ],
+)
+@pytest.mark.parametrize("suspend", [True, False])
+def test_parts_of_boards_that_hami_cuts_are_no_whole_boards(limits: Json, suspend: bool) -> None:
+    item = job(suspend=suspend, parallelism=4)
+    item["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": limits}
+    waits = pod("waits", requests=limits)
+    totals = as_report(cluster(item, waits))["totals"]
+    assert [totals[f"{what}_gpus"] for what in ("queued", "not_created", "declared", "job")] == [
+        0, 0, 0, 0
+    ]  # fmt: skip
+    assert (totals["pending_gpus"], totals["pending_units"]) == (0, int(limits[GPU]))
+    assert totals["declared_units"] == 4 * int(limits[GPU])
+
+
+KAI = {"gpu-fraction": "0.5"}
+
+
+@pytest.mark.parametrize(
+    ("suspend", "there", "queued", "missing"),
+    [(True, 0, 2.0, 0), (False, 0, 0, 2.0), (True, 1, 1.5, 0), (False, 4, 0, 0)],
+)
+def test_parts_of_boards_that_kai_hands_out_are_demand(
+    suspend: bool, there: int, queued: float, missing: float
+) -> None:
+    item = job(suspend=suspend, parallelism=4)
+    item["spec"]["template"] = {"metadata": {"annotations": KAI},
+                                "spec": {"containers": [{"name": "main"}]}}  # fmt: skip
+    pods = made_by("Job", "train", there, on="node-a", meta={"annotations": KAI})
+    for each in pods:
+        each["spec"]["containers"][0]["resources"] = {}
+    told = as_report(cluster(node(gpus=8), item, *pods))
+    totals = told["totals"]
+    assert (totals["fraction_queued"], totals["fraction_not_created"]) == (queued, missing)
+    assert (totals["fraction_in_use"], totals["queued_gpus"]) == (0.5 * there, 0)
+    assert (totals["declared_pods"], totals["declared_gpus"]) == (4, 0)
+    words = "asks for a part of a board by annotation"
+    assert told["fits"]["workloads"]["team-a/train"]["unknown"] == words
+
+
+def test_pods_that_wait_for_a_part_of_a_board_are_pending() -> None:
+    waits = pod("a", meta={"annotations": KAI | {"gpu-fraction-num-devices": "2"}})
+    held = pod("b", meta={"annotations": KAI}, schedulingGates=[{"name": "x"}])
+    stated = pod("c", "node-a", meta={"annotations": {"gpu-memory": "20390"}})
+    totals = as_report(cluster(node(gpus=8), waits, held, stated))["totals"]
+    assert (totals["pending"], totals["fraction_pending"], totals["fraction_queued"]) == (
+        1, 1.0, 0.5
+    )  # fmt: skip
+    assert (totals["running"], totals["fraction_in_use"], totals["pods_of_unknown_fraction"]) == (
+        1, 0, 1
+    )  # fmt: skip
