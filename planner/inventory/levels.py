@@ -118,7 +118,7 @@ def lay_levels(run: Run) -> str:
             held = Cluster.objects.select_for_update().get(pk=cluster.pk)
             is_newest = held.current_snapshot_id == before.pk and chosen(cluster) == used
             if is_newest:
-                snapshots.publish(after)
+                snapshots.publish(after, laid_from=before)
         if is_newest:
             history.prune(clusters=Cluster.objects.filter(pk=cluster.pk))
             return f"snapshot {after.number}: {len(after.topology_keys)} levels"

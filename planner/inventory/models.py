@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from fleet import inventory as fleet_inventory
 from fleet.model_names import model_words
 from planner.accounts.models import Team, User
+from planner.inventory.flags import flag_words
 
 
 class ClusterQuerySet(models.QuerySet["Cluster"]):
@@ -138,7 +139,7 @@ class Snapshot(models.Model):
     uncounted_nodes = models.PositiveIntegerField(default=0)  # GPU nodes that hide their number
     problem_count = models.PositiveIntegerField(default=0)
     fragment_gpus = models.PositiveIntegerField(null=True)  # of the free: in too small pieces
-    flagged = models.CharField(max_length=300, blank=True)  # "shrunk by more than half"
+    flags = models.JSONField(default=list)  # planner.inventory.flags: "shrunk", "torn"
     verdicts = models.JSONField(default=dict)  # verdict -> count
     files = models.JSONField(default=list)  # names of the files it was read from
     topology_keys = models.JSONField(default=list)  # [level, label key], coarse to fine
@@ -163,6 +164,11 @@ class Snapshot(models.Model):
 
     def __str__(self) -> str:
         return f"snapshot {self.number} of cluster {self.cluster_id}"
+
+    @property
+    def flagged(self) -> str:
+        """What is odd about it as a whole, in the reader's language; "" for nothing."""
+        return flag_words(self.flags)
 
     def set_inventory(self, inventory: fleet_inventory.Inventory) -> None:
         packer = zlib.compressobj(3)  # part by part: the whole is large beside what it packs to

@@ -17,10 +17,10 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from fleet.boards.asked import asked
-from fleet.inventory import Inventory, ReadStatus
+from fleet.inventory import Inventory
 from fleet.inventory_report.waiting import waiting_in
 from fleet.readiness import report
-from planner.inventory import bulk, serving_facts, stored_figures, topology_facts
+from planner.inventory import bulk, flags, serving_facts, stored_figures, topology_facts
 from planner.inventory.models import Cluster, NodeRow, NodeValue, PodRow, Snapshot
 from planner.inventory.rows import (
     POD_COLUMNS,
@@ -72,24 +72,22 @@ def build(
     return snapshot
 
 
-def publish(snapshot: Snapshot) -> None:
+def publish(snapshot: Snapshot, *, laid_from: Snapshot | None = None) -> None:
     """Make ``snapshot`` the one that its cluster shows.
 
     Call it inside the transaction that also holds the job (``Run.guard``). A snapshot that fell
     to less than half of the one before, that lists no pod or no node, that may lack GPUs, or that
     was not read at one moment, is accepted and flagged.
+    One that was made from the objects of another (``laid_from``) keeps the flags of that one.
     """
-    previous = Snapshot.objects.filter(
-        pk__in=Cluster.objects.filter(pk=snapshot.cluster_id).values("current_snapshot")
-    ).first()
-    flags = (
-        _shrunk(previous, snapshot),
-        _one_sided(snapshot),
-        _uncounted(snapshot),
-        _of_several_moments(snapshot),
-    )
-    snapshot.flagged = storable("; ".join(filter(None, flags)), 300)
-    Snapshot.objects.filter(pk=snapshot.pk).update(is_complete=True, flagged=snapshot.flagged)
+    if laid_from is not None:
+        snapshot.flags = laid_from.flags
+    else:
+        previous = Snapshot.objects.filter(
+            pk__in=Cluster.objects.filter(pk=snapshot.cluster_id).values("current_snapshot")
+        ).first()
+        snapshot.flags = flags.flags_of(previous, snapshot)
+    Snapshot.objects.filter(pk=snapshot.pk).update(is_complete=True, flags=snapshot.flags)
     Cluster.objects.filter(pk=snapshot.cluster_id).update(current_snapshot=snapshot)
 
 
@@ -144,45 +142,3 @@ def _new_snapshot(
         snapshot.number = (highest or 0) + 1
         snapshot.save()
     return snapshot
-
-
-def _shrunk(previous: Snapshot | None, snapshot: Snapshot) -> str:
-    """GPUs, pods or requests that fell far may have been read wrongly, or be a real loss."""
-    if previous is None:
-        return ""
-    figures = (
-        ("GPUs", previous.physical_gpus, snapshot.physical_gpus),
-        ("pods", previous.pod_count, snapshot.pod_count),
-        ("requested GPUs", previous.requested_gpus, snapshot.requested_gpus),
-    )
-    fallen = [
-        f"{now} instead of {before} {what}"
-        for what, before, now in figures
-        if before and now is not None and now * 2 < before
-    ]
-    if not fallen:
-        return ""
-    return f"shrunk by more than half since snapshot {previous.number}: {', '.join(fallen)}"
-
-
-def _one_sided(snapshot: Snapshot) -> str:
-    """A list that was read and is empty, beside one that is not: on a cluster in use, agents of
-    the system run on each node, and pods that run have a node."""
-    read = {one["resource"] for one in snapshot.reads if one["status"] == ReadStatus.READ}
-    if snapshot.node_count and not snapshot.pod_count and "pods" in read:
-        return f"lists {snapshot.node_count} nodes and not one pod, so that every GPU looks free"
-    if snapshot.pod_count and not snapshot.node_count and "nodes" in read:
-        return f"lists {snapshot.pod_count} pods and not one node, so that no GPU is known"
-    return ""
-
-
-def _uncounted(snapshot: Snapshot) -> str:
-    reason = (snapshot.figures or {}).get("uncounted")
-    return f"GPUs offered through DRA are not counted: {reason}" if reason else ""
-
-
-def _of_several_moments(snapshot: Snapshot) -> str:
-    torn = [read["resource"] for read in snapshot.reads if not read.get("is_consistent", True)]
-    if not torn:
-        return ""
-    return f"was not read at one moment: the list of {', '.join(torn)} expired again and again"

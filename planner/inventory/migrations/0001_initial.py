@@ -152,7 +152,7 @@ class Migration(migrations.Migration):
                 ("uncounted_nodes", models.PositiveIntegerField(default=0)),
                 ("problem_count", models.PositiveIntegerField(default=0)),
                 ("fragment_gpus", models.PositiveIntegerField(null=True)),
-                ("flagged", models.CharField(blank=True, max_length=300)),
+                ("flags", models.JSONField(default=list)),
                 ("verdicts", models.JSONField(default=dict)),
                 ("files", models.JSONField(default=list)),
                 ("topology_keys", models.JSONField(default=list)),

@@ -194,7 +194,10 @@ def test_the_rest_of_a_list_that_expires_again_and_again_is_taken_and_flagged(
     assert result is not None
     assert (result.status, result.count, result.is_consistent) == (ReadStatus.READ, 3, False)
     assert (result.reason, result.number) == ("expired", 3)
-    assert inventory.problems[0].startswith("pods: the list expired while it was read, 3 times")
+    assert any(
+        line.startswith("pods: the list expired while it was read, 3 times")
+        for line in inventory.problems
+    )
     assert [request.query.get("continue") for request in fake.requests if request.path == PODS] == [
         None, "2", None, "2", None, "2", "c",
     ]  # fmt: skip
@@ -202,7 +205,6 @@ def test_the_rest_of_a_list_that_expires_again_and_again_is_taken_and_flagged(
         "p0": {"nvidia.com/gpu": 1}, "p1": {"nvidia.com/gpu": 2}, "p2": {"nvidia.com/gpu": 1},
     }  # fmt: skip
     assert inventory.nodes[0].pods_count == 3
-    assert any("pods: The list expired" in line for line in inventory.problems)
     assert any("came twice" in line for line in inventory.problems)
 
 

@@ -84,6 +84,17 @@ class TestChoosing:
         before.refresh_from_db()
         assert before.topology_keys == [["block", BLOCK]]
 
+    def test_what_was_odd_about_a_snapshot_stays_odd_with_other_levels(
+        self, admin_client: Client, cluster: Cluster, ada: User
+    ) -> None:
+        clusters.import_files(cluster=cluster, sources=[dump(*machines()[:1])], by=ada)
+        cluster.refresh_from_db()
+        save(admin_client, cluster, ("cabinet", CAB))
+        after = lay_now(cluster)
+        assert [flag["code"] for flag in after.flags] == ["shrunk"]
+        page = admin_client.get(queries.cluster_url(cluster)).content.decode()
+        assert "shrunk by more than half since snapshot 1: 8 instead of 32 GPUs" in page
+
     def test_later_imports_keep_them(
         self, admin_client: Client, cluster: Cluster, ada: User
     ) -> None:

@@ -11,10 +11,11 @@ import yaml
 from django.test import Client
 from django.urls import reverse
 
+from fleet import read_words
 from fleet.kubernetes.resources import RESOURCES
 from fleet.kubernetes.unread import lost_with
 from planner.accounts.models import Team, User
-from planner.inventory import sync
+from planner.inventory import flags, sync
 from planner.inventory.models import Cluster
 from planner.inventory.reaching import keep_access
 from planner.jobs import runner
@@ -71,6 +72,27 @@ def report(login: Client, cluster: Cluster) -> str:
 def reader(vic: User, client: Client) -> Client:
     client.force_login(vic)
     return client
+
+
+def test_the_report_speaks_the_language_of_its_reader(
+    cluster: Cluster, fake: FakeKubeApi, reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = page("PodList", [pod("p", "a")], "next")
+    fake.script(PODS, *[start, expired("new")] * 3, page("PodList", []))
+    fake.script(QUOTAS, status(403))
+    fake.script(SLICES, status(500), repeat_last=True)
+    synced(cluster)
+    monkeypatch.setattr(flags, "_", lambda text: f"~{text}")
+    monkeypatch.setattr(read_words, "say", lambda text, **values: "~" + text.format(**values))
+    text = report(reader, cluster)
+    for sentence in (
+        "This snapshot ~was not read at one moment: the list of pods expired",
+        "~The list expired while it was read, 3 times",
+        "~The credential may not list it (403).",
+        "~The API server answered with an error (500), several times.",
+        "~The cluster does not serve it.",
+    ):
+        assert sentence in text
 
 
 def test_three_forbidden_resources_are_named_with_what_they_cost_and_the_rule_to_apply(
