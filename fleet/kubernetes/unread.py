@@ -48,7 +48,9 @@ def lost_with(key: str) -> str:
         case "resourceslices.resource.k8s.io":
             return say("GPUs that are offered through DRA are not counted.")
         case "resourceclaims.resource.k8s.io":
-            return say("Who holds the GPUs offered through DRA is unknown: they may look free.")
+            return say(
+                "Who holds the GPUs offered through DRA is unknown, and so is how many are free."
+            )
         case "resourceclaimtemplates.resource.k8s.io":
             return say("How many DRA devices a pod wants that has no claim yet is unknown.")
     if group.startswith(("kueue.", "scheduling.volcano")) and plural not in _GANG_PLURALS:

@@ -16,6 +16,7 @@ QUESTION = 1
 
 _GROUP = "resource.k8s.io"
 _SLICES = "resourceslices.resource.k8s.io"
+_CLAIMS = "resourceclaims.resource.k8s.io"
 _CLASSES = "deviceclasses.resource.k8s.io"
 _SOURCE = "KEP-4381; kubernetes/api resource/v1"
 
@@ -45,13 +46,51 @@ def check(subject: Subject) -> Iterator[Finding]:
             ),
             source=_SOURCE,
         )
+    inventory = subject.inventory
     partial = [node for node in subject.gpu_nodes if any(g.incomplete for g in node.groups)]
-    if partial:
+    if partial and not inventory.uncounted:
         yield _incomplete(partial)
+    hidden = [node for node in subject.gpu_nodes if any(g.use_unknown for g in node.groups)]
+    if hidden:
+        yield _use_unknown(subject, hidden)
     missing = _missing_classes(subject)
     if missing:
         yield _no_class(missing)
-    yield _state(subject)
+    if inventory.uncounted:
+        title = say("GPUs offered through DRA are not counted")
+        yield unknown(CHECK, QUESTION, title, _SLICES, inventory.read(_SLICES))
+    else:
+        yield _state(subject)
+
+
+def _use_unknown(subject: Subject, nodes: list[Node]) -> Finding:
+    title = say_many(
+        "Who holds the DRA devices of {n} node is unknown",
+        "Who holds the DRA devices of {n} nodes is unknown",
+        len(nodes),
+    )
+    if not subject.was_read(_CLAIMS):
+        return unknown(CHECK, QUESTION, title, _CLAIMS, subject.inventory.read(_CLAIMS))
+    return Finding(
+        CHECK,
+        QUESTION,
+        Verdict.UNKNOWN,
+        title,
+        say("ResourceClaims that were not read may hold them: none of them counts as free."),
+        bounded(
+            [
+                of_node(n, "ResourceClaim", g.use_unknown)
+                for n in nodes
+                for g in n.groups
+                if g.use_unknown
+            ]
+        ),
+        say(
+            "A claim that was made while the cluster was read is there at the next reading. In "
+            "files, export resourceclaims of all namespaces at the same time as pods."
+        ),
+        source=_SOURCE,
+    )
 
 
 def _incomplete(nodes: list[Node]) -> Finding:

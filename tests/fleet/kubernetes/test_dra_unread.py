@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from datetime import date
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from fleet.inventory import Inventory, Node, ReadResult, ReadStatus, UnitKind
 from fleet.inventory_report.report import as_report
 from fleet.kubernetes import reader
 from fleet.kubernetes.dump import Source, load
+from fleet.readiness import dra
+from fleet.readiness.subject import Subject
 from fleet.slots import slots
 from fleet.summary import SummaryRow, merged, summarise
 from tests.fleet.kubernetes.test_dra_claims import device_class, using
@@ -215,3 +218,26 @@ def test_what_is_counted_of_a_fleet_stays_counted_beside_a_cluster_that_is_not()
     row = merged(summarise({name: inventory}) for name, inventory in (("a", known), ("b", hidden)))
     assert (row.totals.known_physical, row.totals.known_free) == (8, 8)
     assert row.totals.uncounted_clusters == 1
+
+
+# What readiness says
+
+
+def findings_of(found: Inventory) -> dict[str, str]:
+    checked = dra.check(Subject(found, date(2026, 1, 1)))
+    return {finding.title: str(finding.verdict) for finding in checked}
+
+
+def test_readiness_does_not_know_who_holds_what_while_claims_may_not_be_listed() -> None:
+    titles = findings_of(refused(CLAIMS, ReadStatus.FORBIDDEN, *IN_USE))
+    assert titles["Who holds the DRA devices of 1 node is unknown"] == "unknown"
+    titles = findings_of(cluster(node(), EIGHT, using("missing", on="node-a")))
+    assert titles["Who holds the DRA devices of 1 node is unknown"] == "unknown"
+    assert "Who holds the DRA devices of 1 node is unknown" not in findings_of(cluster(*IN_USE))
+
+
+@pytest.mark.parametrize("status", [*REFUSED, ReadStatus.NOT_IN_FILE])
+def test_readiness_says_that_gpus_are_not_counted_and_blames_no_driver(status: ReadStatus) -> None:
+    objects = (node(), held("c", "gpu-0", pool="node-a"))
+    titles = findings_of(refused(SLICES, status, *objects))
+    assert titles == {"GPUs offered through DRA are not counted": "unknown"}
