@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fleet.boards.asked import NOTHING_ASKED, Asked
 from fleet.boards.stranding import room, unwanted_taints
 from fleet.catalogue.mig_profiles import profile
-from fleet.inventory import DeviceGroup, Node, Sharing, UnitKind
+from fleet.inventory import DeviceGroup, Node, Sharing, UnitKind, Units
 from fleet.inventory_totals import whole_free
 
 _PARTS = frozenset({UnitKind.SHARE, UnitKind.MIG, UnitKind.PARTITION, UnitKind.VGPU, UnitKind.DRA})
@@ -76,7 +76,7 @@ def node_figures(node: Node, asked: Asked = NOTHING_ASKED) -> NodeFigures:
         requested=states["requested"] if is_use_known else None,
         free=states["free"] if is_use_known else None,
         stranded=states["stranded"],
-        unhealthy=sick,
+        unhealthy=None if not sick and any(g.has_untold_sick for g in node.groups) else sick,
         not_schedulable=states["unschedulable"],
         unknown=states["unknown"],
         stranded_cause=next((part.cause for part in found if part.cause), ""),
@@ -156,7 +156,7 @@ def _held(group: DeviceGroup, boards: int) -> tuple[int, int]:
     for unit in group.units:
         if unit.kind in _PARTS and unit.requested:
             units += unit.requested
-            share += unit.requested * _share(group, unit.profile, unit.capacity, cut_boards)
+            share += unit.requested * _share(group, unit, cut_boards)
     most = min(cut_boards, units)
     least = min(most, math.ceil(share - 1e-9))
     return whole + least, whole + most
@@ -167,14 +167,15 @@ def _is_offered(group: DeviceGroup) -> bool:
     return any(unit.allocatable for unit in group.units)
 
 
-def _share(group: DeviceGroup, cut: str | None, capacity: int, boards: int) -> float:
+def _share(group: DeviceGroup, unit: Units, boards: int) -> float:
     """The part of a board that one unit is."""
-    known = profile(group.model or "", cut) if cut else None
+    known = profile(group.model or "", unit.profile) if unit.profile else None
     if known is not None and known.memory_slices_total:
-        return max(known.memory_slices / known.memory_slices_total, 1 / known.max_instances)
-    if group.replicas:
+        device = max(known.memory_slices / known.memory_slices_total, 1 / known.max_instances)
+        return device / unit.per_device
+    if group.replicas and not unit.is_of_mig:
         return 1 / group.replicas
-    return min(1.0, boards / capacity) if capacity else 1.0
+    return min(1.0, boards / unit.capacity) if unit.capacity else 1.0
 
 
 def schedulable(node: Node, group: DeviceGroup) -> int:

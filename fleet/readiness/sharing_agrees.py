@@ -1,4 +1,4 @@
-"""Do the labels about sharing and the counts of each node say the same?"""
+"""Do the labels about sharing, the number of boards and the units of each node agree?"""
 
 from __future__ import annotations
 
@@ -31,10 +31,17 @@ def check(subject: Subject) -> Iterator[Finding]:
         for group in gpu_groups(node)
         if group.sharing not in _UNSHARED and any(u.capacity for u in group.units)
     ]
-    if not shared:
+    whole = [
+        (node, group)
+        for node in subject.gpu_nodes
+        for group in gpu_groups(node)
+        if group.sharing == Sharing.WHOLE
+    ]
+    odd = [line for node, group in shared if (line := _odd(node, group)) is not None]
+    odd += [line for node, group in whole if (line := _miscounted(node, group)) is not None]
+    if not shared and not odd:
         yield not_applicable(CHECK, QUESTION, say("No GPU is shared or cut"))
         return
-    odd = [line for node, group in shared if (line := _odd(node, group)) is not None]
     if not odd:
         yield Finding(
             CHECK,
@@ -52,17 +59,38 @@ def check(subject: Subject) -> Iterator[Finding]:
         QUESTION,
         Verdict.WARN,
         say_many(
-            "{n} group of shared GPUs contradicts its labels",
-            "{n} groups of shared GPUs contradict their labels",
+            "{n} group of GPUs offers another number of units than its boards and labels say",
+            "{n} groups of GPUs offer another number of units than their boards and labels say",
             len(odd),
         ),
-        say("The counts of units are used; how many boards stand behind them may be wrong."),
+        say(
+            "What is free follows the units, and is never more than the boards. Boards may be lost "
+            "to the device plugin, or handed out twice."
+        ),
         bounded(odd),
         say(
             "Restart the device plugin and the feature discovery of the node, so that both read "
             "the same configuration."
         ),
         source=_source(),
+    )
+
+
+def _miscounted(node: Node, group: DeviceGroup) -> Evidence | None:
+    """Whole boards that the plugin offers in another number than there are."""
+    units = sum(u.capacity for u in group.units_of(UnitKind.WHOLE))
+    is_known = group.physical is not None and not group.physical_estimated
+    if not is_known or units == group.physical or any(group.units_of(UnitKind.DRA)):
+        return None
+    return of_node(
+        node,
+        "status.capacity",
+        say_many(
+            "{units} units on {n} GPU",
+            "{units} units on {n} GPUs",
+            group.physical or 0,
+            units=units,
+        ),
     )
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from fleet import inventory as fi
 from fleet.model_names import model_words
+from fleet.other_accelerators import OtherAccelerators, other_accelerators
 from fleet.tolerations import taint_text
 from fleet.units import gib_text
 from planner.inventory import stranded
@@ -47,6 +48,15 @@ class GroupLine:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherLine:
+    """The accelerators of one maker that are no GPUs."""
+
+    found: OtherAccelerators
+    name: str
+    units: list[UnitLine]
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A node's CPU, memory or pod places: what can be had, what is asked for."""
 
@@ -66,6 +76,7 @@ def context(cluster: Cluster, row: NodeRow) -> dict[str, Any]:
     return {
         "node": node,
         "groups": [_group(node, group) for group in node.groups],
+        "others": [_other(node, found) for found in other_accelerators(node)],
         "measures": _measures(node),
         "taints": [taint_text(taint) for taint in node.taints],
         "levels": _levels(cluster, node),
@@ -99,23 +110,32 @@ def _group(node: fi.Node, group: fi.DeviceGroup) -> GroupLine:
         group=group,
         name=_model(group),
         memory=gib_text(group.memory_mib, 0) if group.memory_mib is not None else "",
-        units=[
-            UnitLine(
-                resource=units.resource,
-                kind=str(units.kind),
-                profile=units.profile or "",
-                memory=gib_text(units.memory_mib) if units.memory_mib is not None else "",
-                capacity=units.capacity,
-                allocatable=units.allocatable,
-                requested=units.requested,
-                free=node.free_if_known(units),
-            )
-            for units in group.units
-        ]
+        units=[_unit(node, units) for units in group.units]
         + [
             UnitLine(name, _("unreadable"), "", "", None, None, None, None)
             for name in group.unreadable
         ],
+    )
+
+
+def _unit(node: fi.Node, units: fi.Units) -> UnitLine:
+    return UnitLine(
+        resource=units.resource,
+        kind=str(units.kind),
+        profile=units.profile or "",
+        memory=gib_text(units.memory_mib) if units.memory_mib is not None else "",
+        capacity=units.capacity,
+        allocatable=units.allocatable,
+        requested=units.requested,
+        free=node.free_if_known(units),
+    )
+
+
+def _other(node: fi.Node, found: OtherAccelerators) -> OtherLine:
+    return OtherLine(
+        found=found,
+        name=model_words(found.model, "", found.vendor),
+        units=[_unit(node, units) for units in found.units],
     )
 
 

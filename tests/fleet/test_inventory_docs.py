@@ -17,7 +17,7 @@ NAMED = frozenset(re.findall(r"`([a-z][a-z0-9_-]*)`", TEXT))
 
 BY_NAME = frozenset(
     {"nodes", "pods", "gang", "queues", "quota", "probes", "workloads", "by_model", "keys"}
-    | {"pod_groups"}
+    | {"pod_groups", "other_units"}
     | {"containers", "resources", "domains", "domain_count", "unplaced_nodes"}
 )
 """Mappings whose keys are names out of the cluster."""

@@ -71,6 +71,17 @@ def test_boards_that_were_computed_from_the_units_prove_nothing() -> None:
     assert verdicts(cluster(nodes=(node,)), "sharing-agrees") == [Verdict.PASS]
 
 
+@pytest.mark.parametrize(("boards", "units"), [(4, 6), (8, 4)])
+def test_a_plugin_that_offers_more_or_fewer_whole_boards_than_there_are_is_told(
+    boards: int, units: int
+) -> None:
+    offered = (Units("nvidia.com/gpu", UnitKind.WHOLE, units, units),)
+    node = gpu_node(groups=(group(physical=boards, units=offered),))
+    (finding,) = answers(cluster(nodes=(node,)), "sharing-agrees")
+    assert finding.verdict is Verdict.WARN
+    assert [e.value for e in finding.evidence] == [f"{units} units on {boards} GPUs"]
+
+
 def test_a_node_of_whole_boards_is_not_asked() -> None:
     assert verdicts(cluster(nodes=(gpu_node(),)), "sharing-agrees") == [Verdict.NOT_APPLICABLE]
 
