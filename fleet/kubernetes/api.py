@@ -26,8 +26,9 @@ from fleet.kubernetes.objects import RawCluster, note
 from fleet.kubernetes.objects_core import Object, VersionInfo
 from fleet.kubernetes.pages import Ask, Listing, ListReader, ObjectSink, Sink, not_served
 from fleet.kubernetes.resources import NODES, PODS, RESOURCES, Resource
-from fleet.kubernetes.served import Memory, Served, ask
+from fleet.kubernetes.served import REMEMBERED_MIN, Memory, Served, ask
 from fleet.kubernetes.transport import Answer, Connection
+from fleet.read_words import RECALLED, SILENT
 from fleet.words import say
 
 __all__ = ["FetchError", "FetchLimits", "FetchProgress", "Reason", "fetch"]
@@ -241,7 +242,11 @@ class _ClusterReader:
             self._counts[resource.key] = 0
         problems = list(listing.problems)
         if is_read and not listing.is_consistent:
-            note(problems, f"{resource.key}: {listing.detail}")
+            note(
+                problems,
+                f"{resource.key}: the list expired while it was read, {listing.number} times: "
+                "its end is of a later moment than its start",
+            )
         whole = objects.whole(resource.key, problems)
         result = listing.result(
             resource,
@@ -256,14 +261,16 @@ class _ClusterReader:
         versions = resource.versions if served is None else served.versions(resource)
         if not versions:
             if served is not None and served.is_stale(resource):
-                return Listing(ReadStatus.FAILED, detail="The server of this API does not answer.")
+                return Listing(ReadStatus.FAILED, reason=SILENT)
+            if self._is_recalled:
+                return Listing(ReadStatus.NOT_SERVED, reason=RECALLED, number=REMEMBERED_MIN)
             return not_served()
         try:
             return reader.read(versions)
         except FetchError as error:
             if resource.needed or error.code not in _ONE_RESOURCE_ONLY:
                 raise
-            return Listing(ReadStatus.FAILED, detail=error.message)
+            return Listing(ReadStatus.FAILED, reason=error.code, number=error.number)
 
     def _bound_objects(self) -> None:
         if sum(self._counts.values()) > self._limits.objects:

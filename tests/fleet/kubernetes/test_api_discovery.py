@@ -14,6 +14,7 @@ from fleet.kubernetes.fetching import FetchLimits
 from fleet.kubernetes.objects import RawCluster
 from fleet.kubernetes.resources import RESOURCES
 from fleet.kubernetes.served import Served, api_path
+from fleet.read_words import read_words
 from tests.fakes.kubeapi import FakeKubeApi, redirect, status
 
 LOOPBACK = AddressPolicy((), allow_loopback=True)
@@ -97,6 +98,21 @@ def test_without_a_memory_each_reading_asks(fake: FakeKubeApi) -> None:
     for _ in range(2):
         read(fake, None)
         assert asked(fake) == [("/api", False), ("/apis", False)]
+
+
+def test_an_absence_that_is_remembered_says_how_old_it_may_be(fake: FakeKubeApi) -> None:
+    fake.remove(SLICES)
+    memory = Kept()
+    said = []
+    for _ in range(2):
+        (absent,) = (
+            result for result in read(fake, memory).reads if result.status is ReadStatus.NOT_SERVED
+        )
+        said.append(read_words(absent.status, absent.reason, absent.number))
+    assert said == [
+        "The cluster does not serve it.",
+        "The cluster did not serve it when it was asked last, at most 10 minutes ago.",
+    ]
 
 
 def test_after_ten_minutes_the_server_is_asked_whether_that_still_holds(fake: FakeKubeApi) -> None:
