@@ -86,7 +86,10 @@ def totals(inventory: Inventory) -> dict[str, Any]:
     found["simulated_gpus"] = sum(
         group.physical or 0 for n in inventory.nodes if n.is_simulated for group in n.groups
     )
-    return _with_attached(found | _units(pairs) | _others(real), inventory)
+    found = _with_attached(found | _units(pairs) | _others(real), inventory)
+    if inventory.uncounted:  # a sum of nothing that was counted says nothing
+        found |= {key: found[key] or None for key in _OF_GPUS}
+    return found
 
 
 def _with_attached(found: dict[str, Any], inventory: Inventory) -> dict[str, Any]:
@@ -186,6 +189,18 @@ def _by_model(pairs: list[tuple[Node, DeviceGroup]]) -> dict[str, dict[str, int 
     }
 
 
+_OF_GPUS = (
+    "free_whole_gpus",
+    "advertised",
+    "allocatable",
+    "usable_gpus",
+    "requested",
+    "requested_units",
+    "free_units",
+    "free_units_by_count",
+    "dra_gpu_devices",
+    "for_containers",
+)
 _KEYS = ("capacity", "allocatable", "requested", "free")
 _Row = dict[str, list[int | None]]
 

@@ -190,6 +190,7 @@ def test_without_slices_a_cluster_with_dra_gpus_has_an_unknown_number(
     totals = totals_of(found)
     assert totals["physical_gpus"] is None
     assert totals["uncounted"] == found.uncounted
+    assert totals["requested"] is totals["free_units"] is totals["free_whole_gpus"] is None
     row = summary_of(found)
     assert row.known_physical is row.known_requested is row.known_free is None
     assert sum(found.uncounted in line for line in found.problems) == 1
