@@ -13,7 +13,7 @@ SILENT = "silent"  # discovery names a group whose server does not answer
 
 def read_words(status: str, reason: str = "", number: int = 0) -> str:
     """One sentence; "" where the status says all. ``status`` is a ``ReadStatus``, ``reason`` one
-    of the codes above, ``number`` its figure: a status of HTTP, how often, or minutes; 0 where it is
+    of the codes above, ``number`` its figure: a status of HTTP, how often, or minutes; 0 where
     unknown."""
     match status, reason:
         case ReadStatus.READ, "expired":
