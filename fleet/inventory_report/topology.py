@@ -7,6 +7,7 @@ from typing import Any
 
 from fleet.inventory import Inventory, Node
 from fleet.inventory_totals import is_counted, whole_free
+from fleet.slots import ModelSlots, slots
 
 Report = dict[str, Any]
 
@@ -16,7 +17,8 @@ MOST_DOMAINS = 200
 
 def topology_report(inventory: Inventory) -> Report:
     """``levels`` (label keys, coarse to fine), ``level_names``, ``domains`` of each level with
-    their GPU nodes and free whole GPUs, and what all GPU nodes have in common."""
+    their GPU nodes and free whole GPUs, what all GPU nodes have in common, and how many gangs
+    still fit (``fleet.slots``)."""
     nodes = [node for node in inventory.nodes if node.is_gpu_node and is_counted(node)]
     names = list(dict.fromkeys(name for name, _ in inventory.topology_keys))
     return {
@@ -30,6 +32,7 @@ def topology_report(inventory: Inventory) -> Report:
             name: sum(node.domain(name) is None for node in nodes) for name in names
         },
         "common_ancestor_of_gpu_nodes": common_ancestor(nodes),
+        "slots": [_slots(model) for model in slots(inventory)],
     }
 
 
@@ -45,6 +48,28 @@ def common_ancestor(nodes: Iterable[Node]) -> str | None:
         if len(found) == 1 and None not in found:
             shared = level.name
     return shared
+
+
+def _slots(model: ModelSlots) -> Report:
+    return {
+        "model": model.model or None,
+        "model_label": model.label,
+        "gang_sizes": list(model.sizes),
+        "place_count": len(model.places),
+        "places": [
+            {
+                "path": list(place.path),
+                "gpu_nodes": place.nodes,
+                "uncounted": place.uncounted,
+                "free": place.free,
+                "largest_gang": place.largest,
+                "behind_taints": place.tainted,
+                "gangs": list(place.gangs),
+                "pod_gpus": list(place.pod_gpus),
+            }
+            for place in model.places[:MOST_DOMAINS]
+        ],
+    }
 
 
 def _domains(nodes: list[Node], name: str) -> Report:

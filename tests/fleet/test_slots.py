@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.inventory import Inventory, Node, Taint, TopologyLevel, UnitKind
+from fleet.inventory_report.topology import topology_report
 from fleet.slots import SIZES, ModelSlots, Place, pod_size, slots
 from tests.fleet.inventories import gpu_node, group, inventory, levels, units
 from tests.fleet.kubernetes.written import cluster, node, pod
@@ -51,7 +52,7 @@ def pods(where: Place) -> dict[int, int]:
     return dict(zip(SIZES, where.pod_gpus, strict=True))
 
 
-def a100(name: str, free: int, of: int, **topology: str) -> Node:
+def a100(name: str, free: int, of: int, **topology: str | None) -> Node:
     """A node that hands out ``of`` whole GPUs."""
     return gpu_node(
         name,
@@ -81,6 +82,17 @@ def test_pods_are_of_the_sizes_that_the_nodes_of_their_place_hand_out() -> None:
     assert pods(place(model, "r2"))[16] == 8
     assert gangs(place(model)) == {1: 136, 2: 68, 4: 34, 8: 17, 16: 8, 64: 2}
     assert pods(place(model))[8] == 4  # 17 gangs of 2 pods of 4; of 1 pod of 8 only one fits
+
+
+def test_the_report_for_programs_has_them_too() -> None:
+    found = with_levels(a100("a", 8, 8, rack="r1"), a100("lost", 4, 8, rack=None), names=("rack",))
+    (model,) = topology_report(found)["slots"]
+    assert (model["gang_sizes"], model["place_count"]) == (list(SIZES), 3)
+    assert [(p["path"], p["free"], p["gangs"]) for p in model["places"]] == [
+        ([], 12, [12, 6, 3, 1, 0, 0]),
+        (["r1"], 8, [8, 4, 2, 1, 0, 0]),
+        ([None], 4, [4, 2, 1, 0, None, None]),
+    ]
 
 
 def test_scattered_gpus_of_large_nodes_are_no_gang() -> None:
