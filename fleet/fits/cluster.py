@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from fleet.device_classes import classes_by_resource
-from fleet.fits.ask import Ask, ask
+from fleet.fits.ask import Ask, ask, ask_of_pod
 from fleet.fits.groups import Domain, Member, Undo, groups_that_fit, take_back
 from fleet.fits.node import No, refusal
+from fleet.fits.nominated import ANYBODY, Asker, nominated_in
 from fleet.fits.room import Mapped, Room
 from fleet.inventory import Inventory, Pod, Sharing
 
@@ -69,11 +70,13 @@ class Cluster:
     _mapped: Mapped = field(init=False)
     _held: dict[str, list[Ask]] = field(init=False)
     _rooms: dict[str, list[Room]] = field(default_factory=dict, init=False)
-    _answers: dict[Ask, Fit] = field(default_factory=dict, init=False)
+    _nominated: tuple[Pod, ...] = field(init=False)
+    _answers: dict[tuple[Ask, tuple[int, ...]], Fit] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._mapped = mapped_resources(self.inventory)
         self._held = held_by_node(self.inventory)
+        self._nominated = nominated_in(self.inventory)
 
     def rooms(self, model: str = "") -> list[Room]:
         """Fresh rooms of all nodes, to take from. ``model``: see ``Ask.model``."""
@@ -82,11 +85,17 @@ class Cluster:
             for node in sorted(self.inventory.nodes, key=lambda node: node.name)
         ]
 
-    def fit(self, asked: Ask) -> Fit:
-        """Where one more such pod could be bound now."""
-        if asked not in self._answers:
-            self._answers[asked] = self._fit(asked)
-        return self._answers[asked]
+    def fit(self, asked: Ask, by: Asker = ANYBODY) -> Fit:
+        """Where one more such pod could be bound now, beside the pods that nodes are nominated
+        for and whose room is not for who asks."""
+        kept = tuple(n for n, pod in enumerate(self._nominated) if by.must_leave(pod))
+        if (asked, kept) not in self._answers:
+            undo: list[Undo] = []
+            rooms = self._shared(asked.model)
+            self._keep(rooms, by, undo)
+            self._answers[asked, kept] = self._fit(asked)
+            take_back(undo)
+        return self._answers[asked, kept]
 
     def groups(
         self,
@@ -96,13 +105,16 @@ class Cluster:
         most: int = MOST_GROUPS,
         gone: Sequence[Pod] = (),
         otherwise: Iterable[Sequence[Member]] = (),
+        by: Asker = ANYBODY,
     ) -> tuple[Domain, ...]:
         """Domains of the label ``key`` with the groups that fit there now; see
         ``groups_that_fit``. ``gone``: pods to look away from, as if they had been deleted.
-        ``otherwise``: other forms that a group may take (flavors), tried on what is left."""
+        ``otherwise``: other forms that a group may take (flavors), tried on what is left.
+        ``by``: as of ``fit``."""
         model = next((m.asked.model for m in members if m.asked.model), "")
         rooms = self._shared(model)
         undo: list[Undo] = []
+        self._keep(rooms, by, undo)
         by_name = {room.node.name: room for room in rooms} if gone else {}
         for pod in gone:
             room = by_name.get(pod.node)
@@ -117,6 +129,16 @@ class Cluster:
                 found[domain.path] = Domain(domain.path, known.groups + domain.groups, nodes)
         take_back(undo)
         return tuple(found[path] for path in sorted(found))
+
+    def _keep(self, rooms: Sequence[Room], by: Asker, undo: list[Undo]) -> None:
+        """Take the room of nominated pods; ``undo`` gets what gives it back."""
+        kept = [pod for pod in self._nominated if by.must_leave(pod)]
+        by_name = {room.node.name: room for room in rooms} if kept else {}
+        for pod in kept:
+            room = by_name.get(pod.nominated_node)
+            if room is not None:
+                undo.append(room.mark())
+                room.take(ask_of_pod(pod))
 
     def _shared(self, model: str) -> list[Room]:
         """The rooms that all questions look at: each leaves them as they were."""

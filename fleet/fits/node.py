@@ -80,11 +80,11 @@ def _too_little(room: Room, asked: Ask) -> Refusal | None:
         if room.units[name] < number:
             return Refusal(No.IN_USE, name, max(0, room.units[name]))
     if asked.cpu_milli > room.cpu:
-        return Refusal(No.CPU, has=room.cpu)
+        return Refusal(No.CPU, has=max(0, room.cpu))
     if asked.memory_mib > room.memory:
-        return Refusal(No.MEMORY, has=room.memory)
+        return Refusal(No.MEMORY, has=max(0, room.memory))
     if room.pods < 1:
-        return Refusal(No.PODS, has=room.pods)
+        return Refusal(No.PODS, has=max(0, room.pods))
     if room.count(asked) < 1:
         name = next(name for name, _ in asked.devices if name in room.boards)
         boards = room.boards[name]

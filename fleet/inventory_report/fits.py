@@ -15,6 +15,7 @@ from typing import Any
 from fleet.fits.ask import Ask, ask_of_pod, ask_of_role, with_flavor
 from fleet.fits.cluster import Cluster, Fit, NodeClass
 from fleet.fits.groups import Domain, Member
+from fleet.fits.nominated import Asker, asker, priority_of
 from fleet.inventory import Controller, Pod, PodRole, Quota
 from fleet.inventory_report.gangs import required_level
 from fleet.inventory_report.naming import by_unique_name
@@ -58,7 +59,7 @@ def pod_fit(cluster: Cluster, pod: Pod) -> Report:
     if not pod.requests:
         unknown = BY_CLAIM if pod.claims or pod.claim_devices else BY_ANNOTATION
         return found | {"fits": None, "unknown": unknown}
-    fit = cluster.fit(ask_of_pod(pod))
+    fit = cluster.fit(ask_of_pod(pod), asker([pod], pod.priority))
     if (pod.claims or pod.claim_devices) and fit.nodes:
         return found | {"fits": None, "unknown": BY_CLAIM, "why_not": _why_not(fit.refused)}
     return found | _fit(fit)
@@ -97,6 +98,7 @@ class _Work:
     level: str
     queue: Queue | None
     user: tuple[str, str, str]
+    asker: Asker
 
     @property
     def needs(self) -> dict[str, int]:
@@ -186,6 +188,15 @@ def _of_controller(
         level=(required_level(gang) if gang is not None else None) or _own_level(controller),
         queue=queues.of(controller.namespace, controller.queue),
         user=(controller.namespace, controller.kind, controller.name),
+        asker=asker(pods, _priority(subject, roles)),
+    )
+
+
+def _priority(subject: Subject, roles: Sequence[PodRole]) -> int:
+    """Of the pods that take devices; where templates differ, the lowest."""
+    classes = subject.inventory.priority_classes
+    return min(
+        (priority_of(role.priority_class, classes) for role in roles if role.requests), default=0
     )
 
 
@@ -234,6 +245,7 @@ def _of_pods(gang: Distributed, queues: Queues) -> _Work:
         level=required_level(gang) or "",
         queue=queues.of(gang.namespace, gang.queue),
         user=(gang.namespace, gang.kind, gang.name.partition("/")[2]),
+        asker=asker(gang.pods, min(pod.priority for pod in gang.pods)),
     )
 
 
@@ -243,7 +255,8 @@ def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
     queue = _queue_limit(work)
     forms = _form(subject, work, work.members)
     most = work.wanted
-    room = cluster.groups(forms[0], key=work.level, most=most, otherwise=forms[1:])
+    by = work.asker
+    room = cluster.groups(forms[0], key=work.level, most=most, otherwise=forms[1:], by=by)
     by_nodes = sum(domain.groups for domain in room)
     limits = [
         limit
@@ -271,16 +284,16 @@ def _work_fit(cluster: Cluster, subject: Subject, work: _Work) -> Report:
         found["queue"] = {"kind": work.queue.kind, "name": work.queue.name, "fits": let_in}
     if work.halves and fit < work.wanted:
         again = cluster.groups(
-            forms[0], key=work.level, most=most, gone=work.halves, otherwise=forms[1:]
+            forms[0], key=work.level, most=most, gone=work.halves, otherwise=forms[1:], by=by
         )
         groups = sum(domain.groups for domain in again)
         found["groups_fit_if_restarted"] = min(work.wanted, groups)
     if work.others:
-        alone = [cluster.fit(other.asked) for other in _form(subject, work, work.others)[0]]
+        alone = [cluster.fit(other.asked, by) for other in _form(subject, work, work.others)[0]]
         found["other_pods_fit"] = all(fit.nodes for fit in alone)
     if by_nodes < work.wanted:
         largest = max(forms[0], key=lambda m: sum(n for _, n in m.asked.devices))
-        one = cluster.fit(largest.asked)
+        one = cluster.fit(largest.asked, by)
         found["one_pod_fits_on"] = len(one.nodes)
         found["why_not"] = _why_not(one.refused)
     return found

@@ -216,6 +216,7 @@ def _role(m: _Measured) -> PodRole:
         done=m.role.done,
         gpu_fraction=m.gpu_fraction,
         gpu_memory_mib=m.gpu_memory_mib,
+        priority_class=spec.priorityClassName or "",
     )
 
 
