@@ -113,6 +113,7 @@ def test_inventory_json_has_the_documented_shape(capsys: pytest.CaptureFixture[s
         "fits",
         "gang",
         "nodes",
+        "pod_groups",
         "pods",
         "probes",
         "queues",
