@@ -117,7 +117,7 @@ class _Group:
             notes=(*self.notes, *self._register_notes()),
             memory_gib=self._memory_gib(),
             whole_free=whole_free,
-            use_unknown=_UNNAMED if whole_free is None and self.fractional else "",
+            use_unknown=self._why_unknown() if whole_free is None and self.fractional else "",
             boards_held=self._surely_held() if whole_free is None and self.fractional else 0,
             cuts_possible=sum(d.parts for d in self.found.dra),
             model_certain=self._is_certain(),
@@ -315,6 +315,9 @@ class _Group:
         if self.found.dra and not any(u.capacity for u in units):
             return sum(d.whole_free for d in self.found.dra)
         return None
+
+    def _why_unknown(self) -> str:
+        return _UNNAMED if self.boards.number is not None else "no object says how many boards"
 
     def _healthy_boards(self) -> int | None:
         register = self.found.register

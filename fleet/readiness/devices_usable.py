@@ -25,7 +25,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not offering:
         yield not_applicable(CHECK, QUESTION, say("No GPU node offers a GPU"))
         return
-    sick = [n for n in offering if _withdrawn(n)]
+    sick = [n for n in offering if _withdrawn(n) or _has_withdrawn_parts(n)]
     away = [n for n in offering if not n.schedulable]
     if sick:
         boards = sum(_withdrawn(n) for n in sick)
@@ -33,12 +33,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             CHECK,
             QUESTION,
             Verdict.WARN,
-            say_many(
-                "{n} GPU withdrawn as unhealthy on {nodes}",
-                "{n} GPUs withdrawn as unhealthy on {nodes}",
-                boards,
-                nodes=say_many("{n} node", "{n} nodes", len(sick)),
-            ),
+            _title(boards, len(sick)),
             say("The device plugin reports them and does not hand them out."),
             bounded([of_node(n, "status.allocatable", counts(n)) for n in sick]),
             say(
@@ -83,6 +78,25 @@ def check(subject: Subject) -> Iterator[Finding]:
             ),
             source=_source(),
         )
+
+
+def _title(boards: int, nodes: int) -> str:
+    if not boards:  # how many boards stand behind withdrawn MIG devices is not told
+        return say_many(
+            "Parts of GPUs withdrawn as unhealthy on {n} node",
+            "Parts of GPUs withdrawn as unhealthy on {n} nodes",
+            nodes,
+        )
+    return say_many(
+        "{n} GPU withdrawn as unhealthy on {nodes}",
+        "{n} GPUs withdrawn as unhealthy on {nodes}",
+        boards,
+        nodes=say_many("{n} node", "{n} nodes", nodes),
+    )
+
+
+def _has_withdrawn_parts(node: Node) -> bool:
+    return any(group.has_untold_sick for group in gpu_groups(node))
 
 
 def _withdrawn(node: Node) -> int:

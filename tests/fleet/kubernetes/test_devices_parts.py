@@ -203,6 +203,12 @@ def test_idle_boards_of_volcano_are_free_and_those_of_unknown_use_unknown() -> N
     assert (every["free_whole_gpus"], every["gpus_of_unknown_use"]) == (0, 0)
 
 
+def test_boards_of_unknown_number_are_no_boards_that_pods_hide() -> None:
+    found = group({}, {"aliyun.com/gpu-mem": 88})
+    assert (found.physical, found.whole_free) == (None, None)
+    assert found.use_unknown == "no object says how many boards"
+
+
 def test_memory_units_are_summed_in_mebibytes_whatever_the_plugin_counts_in() -> None:
     totals = totals_of(
         cluster(

@@ -151,3 +151,11 @@ def test_domains_are_told_by_path() -> None:
     assert finding.verdict is Verdict.PASS
     assert [e.value for e in finding.evidence] == ["b1", "b2", "b1/r1", "b2/r1"]
     assert verdicts(cluster(nodes=nodes), "topology-known") == [Verdict.NOT_APPLICABLE]
+
+
+def test_withdrawn_mig_devices_are_told_though_nobody_knows_of_how_many_boards() -> None:
+    cut = Units("nvidia.com/mig-1g.10gb", UnitKind.MIG, 7, 6, profile="1g.10gb")
+    node = gpu_node(groups=(mig(1, cut),))
+    (finding,) = answers(cluster(nodes=(node,)), "devices-usable")
+    assert finding.verdict is Verdict.WARN
+    assert finding.title == "Parts of GPUs withdrawn as unhealthy on 1 node"
