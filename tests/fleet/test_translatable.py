@@ -52,8 +52,12 @@ KEPT = frozenset({"note", "QuantityError"})
 KEPT_MODULES = frozenset(
     f"fleet/kubernetes/{name}.py"
     for name in (
+        "cloud_labels",
         "device_facts",
+        "device_health",
         "devices",
+        "devices_amd",
+        "devices_intel",
         "devices_nvidia",
         "dra",
         "dra_groups",
@@ -63,7 +67,10 @@ KEPT_MODULES = frozenset(
         "dra_taints",
         "dra_unread",
         "dra_use",
+        "hami",
         "hypernodes",
+        "nvidia_boards",
+        "nvidia_model",
         "objects",
         "objects_dra",
         "patterns",
