@@ -34,6 +34,14 @@ TOLD_BY_THE_SOURCE = {
 """Values that no object holds (measured by whoever reported the case) or that are words of a
 question. Each is asserted by a test of its own below."""
 
+PROBLEMS = {
+    "quota-per-device-class": (
+        "GPUs offered through DRA are not counted: ResourceSlices are not in the file, and "
+        "DeviceClass gpu.example.com offers GPUs through DRA",
+    )
+}
+"""The one case that speaks of devices without the list that says which there are."""
+
 OTHER_KEYS = {"id", "slug", "file", "kind", "sources", "special", "checks", "bug", "fits"} | {
     "filled",
     "derived",
