@@ -50,7 +50,7 @@ def test_a_level_that_other_nodes_have_takes_no_place_away() -> None:
                      "topology.k8s.aws/network-node-layer-2": "b2",
                      "topology.k8s.aws/network-node-layer-3": "r2"}, gpus=1),
     )  # fmt: skip
-    assert [name for name, _ in found.topology_keys][0] == "spine"
+    assert found.topology_keys[0][0] == "spine"
     assert found.nodes[0].domain("rack") == ("?", "b", "r")
     assert found.nodes[1].domain("rack") == ("s", "b2", "r2")
 
