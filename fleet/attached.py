@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fleet.inventory import AttachedDevices, Inventory
+from fleet.units import known_sum
 
 MOST_POOLS = 100
 """Pools that are listed; all of them are in the sums."""
@@ -61,8 +62,8 @@ def attached_in(inventory: Inventory) -> Attached:
         physical=sum(pool.physical or 0 for pool in pools),
         uncounted=sum(pool.physical is None for pool in pools),
         schedulable=sum(pool.schedulable for pool in pools),
-        requested=_sum(pool.requested for pool in pools),
-        free=_sum(pool.free for pool in pools),
+        requested=known_sum(pool.requested for pool in pools),
+        free=known_sum(pool.free for pool in pools),
         others=dict(sorted(inventory.others_attached.items())[:MOST_POOLS]),
     )
 
@@ -75,8 +76,8 @@ def attached_together(parts: Iterable[Attached]) -> Attached:
         physical=sum(part.physical for part in parts),
         uncounted=sum(part.uncounted for part in parts),
         schedulable=sum(part.schedulable for part in parts),
-        requested=_sum(part.requested for part in parts),
-        free=_sum(part.free for part in parts),
+        requested=known_sum(part.requested for part in parts),
+        free=known_sum(part.free for part in parts),
         clusters=tuple(name for part in parts for name in part.clusters),
     )
 
@@ -93,8 +94,8 @@ def _pool(attached: AttachedDevices) -> AttachedPool:
         such_as=attached.node_names[:3],
         physical=group.physical,
         schedulable=sum(unit.allocatable for unit in group.units),
-        requested=_sum(unit.requested for unit in group.units),
-        free=_sum(unit.free for unit in group.units),
+        requested=known_sum(unit.requested for unit in group.units),
+        free=known_sum(unit.free for unit in group.units),
         unhealthy=group.unhealthy or 0,
         notes=(*group.incomplete, *group.notes)[:5],
     )
@@ -102,13 +103,3 @@ def _pool(attached: AttachedDevices) -> AttachedPool:
 
 def _order(pool: AttachedPool) -> tuple[int, str, str]:
     return -(pool.physical or 0), pool.driver, pool.pool
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    """A sum of which nothing is left out; None where a part of it is unknown."""
-    total = 0
-    for number in numbers:
-        if number is None:
-            return None
-        total += number
-    return total

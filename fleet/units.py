@@ -6,6 +6,7 @@ Memory is an integer of MiB, CPU an integer of millicores, money a ``Money`` of 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -101,6 +102,16 @@ def plain_count(text: str | None, digits: int = 9) -> int | None:
     if not text or len(text) > digits or not (text.isascii() and text.isdigit()):
         return None
     return int(text)
+
+
+def known_sum(numbers: Iterable[int | None]) -> int | None:
+    """A sum of which nothing is left out; None where a part of it is unknown."""
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total
 
 
 def gib_text(mebibytes: float, digits: int = 1) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fleet.inventory import AttachedDevices, DeviceGroup, Node, Sharing, UnitKind, Units
 from fleet.other_accelerators import OtherAccelerators, other_accelerators
+from fleet.units import known_sum
 
 Report = dict[str, Any]
 _KVM = "devices.kubevirt.io/kvm"
@@ -102,7 +103,7 @@ def _group(group: DeviceGroup, free: Callable[[Units], int | None], *, can_be_ha
             if unit.kind is not UnitKind.DRA
         },
         "dra_devices": sum(u.capacity for u in group.units_of(UnitKind.DRA)),
-        "dra_free": _sum(free(u) for u in group.units_of(UnitKind.DRA)),
+        "dra_free": known_sum(free(u) for u in group.units_of(UnitKind.DRA)),
     }
     if group.physical is not None and group.memory_mib is not None:
         found["memory_mib_total"] = group.physical * group.memory_mib
@@ -185,16 +186,6 @@ def _cut_units(group: DeviceGroup) -> Iterable[Units]:
     kinds = (UnitKind.MIG, UnitKind.PARTITION)
     listed = [u for u in group.units if u.kind in kinds and u.capacity]
     return listed or [u for u in group.units_of(UnitKind.DRA) if u.profile is not None]
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    """None where any of them is unknown."""
-    total = 0
-    for number in numbers:
-        if number is None:
-            return None
-        total += number
-    return total
 
 
 def _capacity(units: Iterable[Units]) -> int:
