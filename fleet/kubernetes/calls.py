@@ -45,6 +45,10 @@ class Caller:
         where = path.partition("?")[0]
         for attempt in range(1, self._limits.tries + 1):
             answer = self._answer(path, accept, etag)
+            if answer.status == 403 and self._connection.came_back and attempt < self._limits.tries:
+                # A server that has just started refuses everybody until it has read its roles.
+                self._patience.sleep(self._back_off(attempt))
+                continue
             if answer.status in _PASSED_ON or (etag and answer.status == 304):
                 return answer
             if answer.status == 401:

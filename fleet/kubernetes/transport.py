@@ -82,11 +82,17 @@ class Connection:
                 ) from None
         server_name = access.tls_server_name or target.host
         self._dialer = Dialer(target, context, server_name, patience, limits)
+        self._came_back = False
 
     @property
     def has_answered(self) -> bool:
         """Whether this server has answered anything at all, over whichever connection."""
         return self._spent.answers > 0
+
+    @property
+    def came_back(self) -> bool:
+        """Whether a connection broke and nothing has been given (status 200) since."""
+        return self._came_back
 
     def close(self) -> None:
         if self._socket is not None:
@@ -102,10 +108,12 @@ class Connection:
         except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError) as error:
             # A server may close an idle connection at any time; that is no failure of this call.
             self.close()
+            self._came_back = True
             if not reused:
                 raise self._broken(error) from None
         except OSError as error:
             self.close()
+            self._came_back = True
             raise self._broken(error) from None
         try:
             return self._exchange(path, accept, etag)
@@ -134,6 +142,7 @@ class Connection:
             raise  # RemoteDisconnected is one too; get() knows whether to call again
         except http.client.IncompleteRead:
             self.close()
+            self._came_back = True
             raise _cut_off(where) from None
         except (http.client.HTTPException, ValueError):
             self.close()
@@ -153,6 +162,7 @@ class Connection:
                 ),
                 say("Give the address of the API server itself."),
             )
+        self._came_back = self._came_back and response.status != 200
         return Answer(
             response.status,
             body,

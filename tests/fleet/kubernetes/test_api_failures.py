@@ -341,6 +341,24 @@ def test_an_answer_that_is_cut_off_is_asked_for_again(fake: FakeKubeApi, name: s
     assert cluster.problems == ()
 
 
+def test_a_server_that_refuses_everybody_just_after_its_start_is_asked_again(
+    fake: FakeKubeApi,
+) -> None:
+    """Until it has read its roles, an API server answers 403 to everybody."""
+    first = page("NodeList", [{"metadata": {"name": "n0"}}], "2")
+    rest = page("NodeList", [{"metadata": {"name": "n1"}}])
+    fake.script(NODES, first, hang_up(), status(403), status(403), rest)
+    cluster = read(fake)
+    assert [item.metadata.name for item in cluster.objects["nodes"]] == ["n0", "n1"]
+
+
+def test_a_refusal_that_outlasts_the_start_is_an_answer(fake: FakeKubeApi) -> None:
+    fake.script(NODES, hang_up(), *[status(403)] * 5)
+    assert failure(fake).code is Reason.FORBIDDEN
+    asked = [request for request in fake.requests if request.path == NODES]
+    assert len(asked) == 1 + QUICK.tries
+
+
 @pytest.mark.parametrize("name", CUT)
 def test_answers_that_are_cut_off_again_and_again_end_the_sync(
     fake: FakeKubeApi, name: str
