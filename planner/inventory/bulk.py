@@ -35,5 +35,5 @@ def insert(
 
     with transaction.atomic(using=using), connection.cursor() as cursor:
         # Only names of our own models are put into the statement.
-        statement = f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608
+        statement = f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608 (our own names)
         cursor.executemany(statement, [prepared(row) for row in rows])

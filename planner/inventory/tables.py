@@ -82,7 +82,7 @@ class ClusterNodeTable(NodeTable):
         order_by = ("name",)
 
 
-class CountedPaginator(Paginator):  # type: ignore[type-arg]
+class CountedPaginator(Paginator):  # type: ignore[type-arg]  # not generic at run time
     """Pages of rows whose number is known already."""
 
     def __init__(self, rows: Any, per_page: int, *, count: int) -> None:
