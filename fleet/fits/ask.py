@@ -70,27 +70,15 @@ def ask(
     )
 
 
-def ask_of_pod(pod: Pod) -> Ask:
-    """What a pod that waits asks for."""
+def ask_of(asking: Pod | PodRole) -> Ask:
+    """What a pod that waits, or one pod of a template, asks for."""
     return ask(
-        pod.requests,
-        cpu_milli=pod.cpu_milli,
-        memory_mib=pod.memory_mib,
-        tolerations=pod.tolerations,
-        node_selector=pod.node_selector,
-        node_affinity=pod.node_affinity,
-    )
-
-
-def ask_of_role(role: PodRole) -> Ask:
-    """What one pod of a template asks for."""
-    return ask(
-        role.requests,
-        cpu_milli=role.cpu_milli,
-        memory_mib=role.memory_mib,
-        tolerations=role.tolerations,
-        node_selector=role.node_selector,
-        node_affinity=role.node_affinity,
+        asking.requests,
+        cpu_milli=asking.cpu_milli,
+        memory_mib=asking.memory_mib,
+        tolerations=asking.tolerations,
+        node_selector=asking.node_selector,
+        node_affinity=asking.node_affinity,
     )
 
 

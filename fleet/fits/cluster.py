@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from fleet.device_classes import classes_by_resource
-from fleet.fits.ask import Ask, ask, ask_of_pod
+from fleet.fits.ask import Ask, ask, ask_of
 from fleet.fits.groups import Domain, Member, Undo, groups_that_fit, take_back
 from fleet.fits.node import No, refusal
 from fleet.fits.nominated import ANYBODY, Asker, nominated_in
@@ -138,7 +138,7 @@ class Cluster:
             room = by_name.get(pod.nominated_node)
             if room is not None:
                 undo.append(room.mark())
-                room.take(ask_of_pod(pod))
+                room.take(ask_of(pod))
 
     def _shared(self, model: str) -> list[Room]:
         """The rooms that all questions look at: each leaves them as they were."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fleet.fits.ask import Ask, ask_of_pod, ask_of_role, with_flavor
+from fleet.fits.ask import Ask, ask_of, with_flavor
 from fleet.fits.cluster import Cluster, Fit, NodeClass
 from fleet.fits.groups import Domain, Member
 from fleet.fits.nominated import Asker, asker, priority_of
@@ -59,7 +59,7 @@ def pod_fit(cluster: Cluster, pod: Pod) -> Report:
     if not pod.requests:
         unknown = BY_CLAIM if pod.claims or pod.claim_devices else BY_ANNOTATION
         return found | {"fits": None, "unknown": unknown}
-    fit = cluster.fit(ask_of_pod(pod), asker([pod], pod.priority))
+    fit = cluster.fit(ask_of(pod), asker([pod], pod.priority))
     if (pod.claims or pod.claim_devices) and fit.nodes:
         return found | {"fits": None, "unknown": BY_CLAIM, "why_not": _why_not(fit.refused)}
     return found | _fit(fit)
@@ -210,7 +210,7 @@ def _per_group(role: PodRole, groups: int) -> int:
 
 
 def _member(role: PodRole, groups: int) -> Member:
-    return Member(ask_of_role(role), _per_group(role, groups))
+    return Member(ask_of(role), _per_group(role, groups))
 
 
 def _started(pods: Sequence[Pod], each: int, groups: int) -> tuple[int, tuple[Pod, ...]]:
@@ -229,10 +229,10 @@ def _of_pods(gang: Distributed, queues: Queues) -> _Work:
     counts: dict[Ask, int] = {}
     for pod in gang.pods:
         if not pod.node:
-            counts[ask_of_pod(pod)] = counts.get(ask_of_pod(pod), 0) + 1
+            counts[ask_of(pod)] = counts.get(ask_of(pod), 0) + 1
     missing = gang.needed - len(gang.pods)
     if missing > 0:
-        usual = max(counts, key=lambda a: counts[a], default=ask_of_pod(gang.pods[0]))
+        usual = max(counts, key=lambda a: counts[a], default=ask_of(gang.pods[0]))
         counts[usual] = counts.get(usual, 0) + missing
     return _Work(
         kind=gang.kind,

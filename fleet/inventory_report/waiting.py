@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from fleet.demand import Unborn, unborn
-from fleet.fits.ask import Ask, ask_of_pod
+from fleet.fits.ask import Ask, ask_of
 from fleet.fits.cluster import Cluster
 from fleet.inventory import Controller, Inventory, Pod
 from fleet.inventory_report.fits import REFUSED, gang_fit, pod_fit, workload_fit
@@ -106,7 +106,7 @@ def _pods(subject: Subject) -> Iterator[tuple[Waiting, Pod]]:
     for pod in subject.inventory.pods:
         if pod.is_demand and wants_gpu(pod):
             owner = (pod.namespace, pod.owner.kind, pod.owner.name)
-            key = (owner, pod.state, pod.state_reason, ask_of_pod(pod))
+            key = (owner, pod.state, pod.state_reason, ask_of(pod))
             found.setdefault(key, []).append(pod)
     for (owner, state, reason, _), pods in found.items():
         yield _alike(owner, state, reason, pods), pods[0]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fleet.fits.ask import Ask, ask, ask_of_role, with_flavor
+from fleet.fits.ask import Ask, ask, ask_of, with_flavor
 from fleet.fits.cluster import Cluster
 from fleet.fits.groups import Member
 from fleet.fits.node import No
@@ -52,7 +52,7 @@ def lws_groups(together: int) -> list[str]:
         return with_flavor(plain, flavor.tolerations, labels)
 
     members = [
-        Member(asked(ask_of_role(role)), role.pods // controller.groups * together)
+        Member(asked(ask_of(role)), role.pods // controller.groups * together)
         for role in controller.roles
     ]
     level = BY_ID["68"]["gang"]["team-a/nginx-leaderworkerset"]["required_level"]
@@ -156,6 +156,6 @@ def test_without_the_toleration_of_kueues_flavor_the_racks_are_closed() -> None:
     inventory = inventory_of("68")
     (controller,) = inventory.controllers
     workers = next(role for role in controller.roles if role.requests)
-    fit = Cluster(inventory).fit(ask_of_role(workers))
+    fit = Cluster(inventory).fit(ask_of(workers))
     assert fit.nodes == ()
     assert [c.reason for c in fit.refused] == [No.TAINT]
